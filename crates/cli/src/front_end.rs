@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use foretell_report::{Confirmation, Decision, Report, Shown, Steering};
 use foretell_schedule::Name;
-use foretell_wire::schedule::Draft;
+use foretell_wire::schedule::ScheduleDraft;
 
 pub(crate) use self::cimp::Cimp;
 pub(crate) use self::native::Native;
@@ -167,7 +167,7 @@ pub(crate) trait FrontEnd: Sync {
 
     /// Drives the program along this schedule into its race. The schedule is improved if it turns out where a thread
     /// has to be held.
-    fn drive(&self, draft: &mut Draft, how: DrivePlan) -> Result<Confirmation, Failure>;
+    fn drive(&self, draft: &mut ScheduleDraft, how: DrivePlan) -> Result<Confirmation, Failure>;
 }
 
 /// What was found in a recording.

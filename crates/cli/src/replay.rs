@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use foretell_report::confirmation::why_no_schedule;
 use foretell_report::{Confirmation, confirmation_text};
-use foretell_wire::schedule::{Draft, HEADING, Schedule};
+use foretell_wire::schedule::{HEADING, Schedule, ScheduleDraft};
 
 use crate::args::ReplayArgs;
 use crate::error::Failure;
@@ -37,13 +37,13 @@ fn outcome(confirmation: &Confirmation) -> Outcome {
     if confirmation.confirmed { Outcome::Race } else { Outcome::Undecided }
 }
 
-fn parse(name: &str, text: &str) -> Result<Draft, Failure> {
+fn parse(name: &str, text: &str) -> Result<ScheduleDraft, Failure> {
     let failed = |problem| Failure::Usage(format!("{name} is no schedule: {problem}"));
-    Schedule::parse(text).map(Draft::from).map_err(failed)
+    Schedule::parse(text).map(ScheduleDraft::from).map_err(failed)
 }
 
 /// The schedule of the race that is asked for.
-fn of_report(args: &ReplayArgs) -> Result<Draft, Failure> {
+fn of_report(args: &ReplayArgs) -> Result<ScheduleDraft, Failure> {
     let report = explain::load(&args.file, args.report)?;
     let number = args.race.unwrap_or(1);
     let race = report.listed_races().nth(number.saturating_sub(1));
@@ -55,7 +55,7 @@ fn of_report(args: &ReplayArgs) -> Result<Draft, Failure> {
 }
 
 /// What is to be run: what the command line says, or else what was recorded.
-fn command(args: &ReplayArgs, draft: &Draft) -> Result<(PathBuf, Vec<OsString>), Failure> {
+fn command(args: &ReplayArgs, draft: &ScheduleDraft) -> Result<(PathBuf, Vec<OsString>), Failure> {
     match args.command.split_first() {
         Some((program, arguments)) => Ok((PathBuf::from(program), arguments.to_vec())),
         None if draft.program.is_empty() => Err(Failure::Usage(
@@ -69,7 +69,7 @@ fn command(args: &ReplayArgs, draft: &Draft) -> Result<(PathBuf, Vec<OsString>),
 fn save(
     args: &ReplayArgs,
     is_saved: bool,
-    draft: &Draft,
+    draft: &ScheduleDraft,
     program: &Path,
     arguments: &[OsString],
 ) -> Result<(), Failure> {

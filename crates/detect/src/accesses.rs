@@ -33,7 +33,7 @@ pub(crate) struct Now {
 
 /// An access of the past. Its variable, lock set and thread are those of the trail that it is on.
 #[derive(Clone, Copy, Debug)]
-struct Past {
+struct TrailAccess {
     id: EventId,
     loc: Loc,
     time: Time,
@@ -43,7 +43,7 @@ struct Past {
 
 type Key = (Loc, AccessKind, bool);
 
-impl Past {
+impl TrailAccess {
     fn key(&self) -> Key {
         (self.loc, self.kind, self.atomic)
     }
@@ -56,19 +56,19 @@ const SHORT_TRAIL: usize = 8;
 #[derive(Debug, Default)]
 struct Trail {
     /// Accesses, and gaps where one was replaced by a later one of the same key.
-    entries: Vec<Option<Past>>,
+    entries: Vec<Option<TrailAccess>>,
     gaps: usize,
     /// Where the entry of each key stands, once the trail is no longer short.
     index: FxHashMap<Key, usize>,
 }
 
 impl Trail {
-    fn append(&mut self, past: Past) {
+    fn append(&mut self, past: TrailAccess) {
         self.entries.push(Some(past));
     }
 
     /// Appends the access; an earlier one of the same key goes.
-    fn replace(&mut self, past: Past) {
+    fn replace(&mut self, past: TrailAccess) {
         if let Some(last) = self.entries.last_mut()
             && last.is_some_and(|last| last.key() == past.key())
         {
@@ -113,14 +113,14 @@ impl Trail {
     }
 
     /// The accesses after `known`, latest first.
-    fn after(&self, known: Time) -> impl Iterator<Item = &Past> {
+    fn after(&self, known: Time) -> impl Iterator<Item = &TrailAccess> {
         self.entries.iter().rev().flatten().take_while(move |past| past.time > known)
     }
 }
 
 /// The accesses to one variable under one lock set.
 #[derive(Debug, Default)]
-struct Group {
+struct LockSetGroup {
     /// The time of each thread's last access: compared with a clock before any trail is walked.
     touched: Clock,
     /// The time of each thread's last write.
@@ -135,7 +135,7 @@ struct Var {
     /// The lock sets that it was accessed under. Only grows.
     locks: Vec<LockSetId>,
     /// The accesses under each of them.
-    groups: Vec<Group>,
+    groups: Vec<LockSetGroup>,
     /// A lock that was held exclusively at every access. With it in hand nothing needs to be compared.
     guard: Option<LockId>,
 }
@@ -178,7 +178,7 @@ impl Var {
     fn add_group(&mut self, locks: LockSetId, sets: &LockSets) -> usize {
         let first = self.locks.is_empty();
         self.locks.push(locks);
-        self.groups.push(Group::default());
+        self.groups.push(LockSetGroup::default());
         // Once there is no common lock there never will be one again.
         if first || self.guard.is_some_and(|guard| !sets.contains_exclusive(locks, guard)) {
             self.guard = sets.common(&self.locks);
@@ -187,7 +187,7 @@ impl Var {
     }
 }
 
-impl Group {
+impl LockSetGroup {
     #[cold]
     fn report(&self, now: &Now, clock: &Clock, reports: &mut Reports) {
         if reports.is_over_full() {
@@ -214,7 +214,7 @@ impl Group {
         if kind.writes() {
             self.written.set(now.thread, now.time);
         }
-        let past = Past { id: now.id, loc: now.loc, time: now.time, kind, atomic };
+        let past = TrailAccess { id: now.id, loc: now.loc, time: now.time, kind, atomic };
         let trail = self.trails.entry(now.thread.index()).or_default();
         match wanted {
             Pairs::All => trail.append(past),

@@ -34,7 +34,7 @@ use rustc_hash::FxHashMap;
 use crate::Detector;
 use crate::accesses::{Accesses, Now};
 use crate::clock::{Clock, Time};
-use crate::hard::{Hard, Known, Learners};
+use crate::hard::{Hard, HardPredecessors, Learners};
 use crate::lock_set::{LockSetId, LockSets};
 use crate::report::Reports;
 use crate::table::at;
@@ -48,9 +48,9 @@ pub struct Cp {
     threads: usize,
     /// The open sections of each thread.
     open: Vec<Vec<usize>>,
-    locks: Vec<Lock>,
+    locks: Vec<LockUnits>,
     /// For each lock and variable, the last units in which the variable was touched.
-    guarded: FxHashMap<(LockId, VarId), Guarded>,
+    guarded: FxHashMap<(LockId, VarId), GuardedUnits>,
     /// Every section so far.
     sections: Vec<CpSection>,
     /// What the passes go through, in the order of the trace, each with the number of accesses before it.
@@ -94,7 +94,7 @@ struct Unit {
 }
 
 #[derive(Debug, Default)]
-struct Lock {
+struct LockUnits {
     /// In the order of the trace, which is that of happens-before.
     units: Vec<Unit>,
     /// The last exclusive unit that has ended.
@@ -105,19 +105,19 @@ struct Lock {
 
 /// The last units in which a variable was touched, or written.
 #[derive(Debug, Default)]
-struct Guarded {
-    touched: [Latest; 2],
-    written: [Latest; 2],
+struct GuardedUnits {
+    touched: [LatestUnit; 2],
+    written: [LatestUnit; 2],
 }
 
 /// The number of the last unit, and that of the last unit in which another thread did the same. Counted from 1.
 #[derive(Clone, Copy, Debug, Default)]
-struct Latest {
+struct LatestUnit {
     last: Option<(ThreadId, usize)>,
     other: usize,
 }
 
-impl Latest {
+impl LatestUnit {
     fn of_others(&self, thread: ThreadId) -> usize {
         match self.last {
             Some((last, unit)) if last != thread => unit,
@@ -163,8 +163,8 @@ impl Detector for Cp {
 
     fn finish(&mut self, reports: &mut Reports) {
         self.leave_open_sections();
-        while Pass::new(self.threads, self.locks.len()).run(self) {}
-        let mut pass = Pass::new(self.threads, self.locks.len());
+        while ClosurePass::new(self.threads, self.locks.len()).run(self) {}
+        let mut pass = ClosurePass::new(self.threads, self.locks.len());
         pass.check(self, reports);
     }
 }
@@ -244,7 +244,7 @@ impl Cp {
     }
 }
 
-impl Guarded {
+impl GuardedUnits {
     /// The number of the last unit with an access of another thread that conflicts.
     fn conflicting(&self, thread: ThreadId, mode: LockMode, writes: bool) -> usize {
         let [shared, exclusive] = if writes { &self.touched } else { &self.written };
@@ -263,7 +263,7 @@ impl Guarded {
     }
 }
 
-impl Lock {
+impl LockUnits {
     /// The unit that a section belongs to which begins now.
     fn enter_unit(&mut self, mode: LockMode, thread: ThreadId, began: Time) -> usize {
         if mode == LockMode::Shared
@@ -278,7 +278,7 @@ impl Lock {
     }
 
     /// How many units, from the first, have a beginning that precedes the end of `section`; at least `least`.
-    fn preceding(&self, section: &CpSection, least: usize, known: &Known) -> usize {
+    fn preceding(&self, section: &CpSection, least: usize, known: &HardPredecessors) -> usize {
         let precedes = |unit: &Unit| unit.begins.iter().any(|&(thread, began)| known.knows(thread, began));
         let mut count = least;
         for (index, unit) in self.units.iter().enumerate().take(section.unit).skip(least) {
@@ -295,8 +295,8 @@ impl Lock {
 }
 
 /// One pass over the trace.
-struct Pass {
-    threads: Vec<Known>,
+struct ClosurePass {
+    threads: Vec<HardPredecessors>,
     locks: Vec<LockPass>,
 }
 
@@ -311,10 +311,10 @@ struct LockPass {
     from: usize,
 }
 
-impl Pass {
-    fn new(threads: usize, locks: usize) -> Pass {
-        let threads = (0..threads).filter_map(ThreadId::from_index).map(Known::new).collect();
-        Pass { threads, locks: vec![LockPass::default(); locks] }
+impl ClosurePass {
+    fn new(threads: usize, locks: usize) -> ClosurePass {
+        let threads = (0..threads).filter_map(ThreadId::from_index).map(HardPredecessors::new).collect();
+        ClosurePass { threads, locks: vec![LockPass::default(); locks] }
     }
 
     /// Goes through the trace; whether another pass may find more.
@@ -355,7 +355,7 @@ impl Pass {
     }
 
     /// Whether rule (b) found something that may concern events before this step.
-    fn step(&mut self, step: &Growth, sections: &mut [CpSection], locks: &[Lock]) -> bool {
+    fn step(&mut self, step: &Growth, sections: &mut [CpSection], locks: &[LockUnits]) -> bool {
         match step {
             Growth::Learn(thread, clock) => {
                 self.threads[thread.index()].learn(clock);
@@ -375,7 +375,7 @@ impl Pass {
         }
     }
 
-    fn begin(&mut self, section: &CpSection, lock: &Lock) {
+    fn begin(&mut self, section: &CpSection, lock: &LockUnits) {
         let known = &mut self.threads[section.thread.index()];
         let state = &self.locks[section.lock.index()];
         known.learn(&state.exclusive);
@@ -388,7 +388,7 @@ impl Pass {
     }
 
     /// Rule (b) at the end of a section.
-    fn raise(&mut self, section: &mut CpSection, lock: &Lock) -> bool {
+    fn raise(&mut self, section: &mut CpSection, lock: &LockUnits) -> bool {
         let known = &mut self.threads[section.thread.index()];
         let before = section.from.max(self.locks[section.lock.index()].from);
         let mut from = before;

@@ -49,14 +49,14 @@ pub struct Dco {
     sets: LockSets,
     /// The open sections of each thread: lock, mode, and when they began.
     open: Vec<Vec<(LockId, LockMode, Time)>>,
-    locks: Vec<Lock>,
+    locks: Vec<EndedSections>,
     vars: Vec<Var>,
     accesses: Accesses,
 }
 
 /// The sections of a lock that have ended: what preceded their ends, found by when they began.
 #[derive(Debug, Default)]
-struct Lock {
+struct EndedSections {
     exclusive: Log,
     shared: Log,
 }

@@ -27,12 +27,12 @@ use crate::table::at;
 #[derive(Debug, Default)]
 pub struct FastTrack {
     order: HappensBefore,
-    vars: Vec<Shadow>,
+    vars: Vec<VariableShadow>,
 }
 
 /// What is remembered of one variable.
 #[derive(Debug, Default)]
-struct Shadow {
+struct VariableShadow {
     plain: Epochs,
     /// Of atomic accesses, where there are any.
     atomic: Option<Box<Epochs>>,
@@ -41,8 +41,8 @@ struct Shadow {
 /// The last accesses of one kind of a variable.
 #[derive(Debug, Default)]
 struct Epochs {
-    writes: Latest,
-    reads: Latest,
+    writes: MaximalAccesses,
+    reads: MaximalAccesses,
 }
 
 /// An access, by who made it and when.
@@ -62,7 +62,7 @@ impl Epoch {
 
 /// Those accesses of a kind that no later one stands for.
 #[derive(Debug, Default)]
-enum Latest {
+enum MaximalAccesses {
     #[default]
     None,
     /// All others are ordered before this one.
@@ -71,25 +71,27 @@ enum Latest {
     Concurrent(Vec<Epoch>),
 }
 
-impl Latest {
+impl MaximalAccesses {
     fn as_slice(&self) -> &[Epoch] {
         match self {
-            Latest::None => &[],
-            Latest::One(only) => std::slice::from_ref(only),
-            Latest::Concurrent(all) => all,
+            MaximalAccesses::None => &[],
+            MaximalAccesses::One(only) => std::slice::from_ref(only),
+            MaximalAccesses::Concurrent(all) => all,
         }
     }
 
     fn add(&mut self, now: Epoch, clock: &Clock) {
         match self {
-            Latest::One(last) if last.thread != now.thread && !last.is_before(clock) => {
-                *self = Latest::Concurrent(vec![*last, now]);
+            MaximalAccesses::One(last) if last.thread != now.thread && !last.is_before(clock) => {
+                *self = MaximalAccesses::Concurrent(vec![*last, now]);
             }
-            Latest::None | Latest::One(_) => *self = Latest::One(now),
-            Latest::Concurrent(all) => match all.iter_mut().find(|access| access.thread == now.thread) {
-                Some(access) => *access = now,
-                None => all.push(now),
-            },
+            MaximalAccesses::None | MaximalAccesses::One(_) => *self = MaximalAccesses::One(now),
+            MaximalAccesses::Concurrent(all) => {
+                match all.iter_mut().find(|access| access.thread == now.thread) {
+                    Some(access) => *access = now,
+                    None => all.push(now),
+                }
+            }
         }
     }
 
@@ -97,9 +99,9 @@ impl Latest {
     fn forget_before(&mut self, thread: ThreadId, clock: &Clock) {
         let stands_for = |access: &Epoch| access.thread == thread || access.is_before(clock);
         match self {
-            Latest::One(only) if stands_for(only) => *self = Latest::None,
-            Latest::None | Latest::One(_) => {}
-            Latest::Concurrent(all) => all.retain(|access| !stands_for(access)),
+            MaximalAccesses::One(only) if stands_for(only) => *self = MaximalAccesses::None,
+            MaximalAccesses::None | MaximalAccesses::One(_) => {}
+            MaximalAccesses::Concurrent(all) => all.retain(|access| !stands_for(access)),
         }
     }
 }
@@ -116,7 +118,7 @@ impl Detector for FastTrack {
     }
 }
 
-impl Shadow {
+impl VariableShadow {
     fn access(&mut self, access: Access, now: Epoch, clock: &Clock, reports: &mut Reports) {
         self.plain.compare(access, now, clock, reports);
         if access.atomic {
@@ -146,7 +148,7 @@ impl Epochs {
     fn record(&mut self, access: Access, now: Epoch, clock: &Clock) {
         if access.kind.writes() {
             // What earlier accesses would race with, this write races with as well, or they have raced already.
-            *self = Epochs { writes: Latest::One(now), reads: Latest::None };
+            *self = Epochs { writes: MaximalAccesses::One(now), reads: MaximalAccesses::None };
         } else {
             self.reads.add(now, clock);
         }

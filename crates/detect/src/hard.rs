@@ -40,7 +40,7 @@ struct Store {
 
 /// What precedes the next event of a thread, by an order that is closed under happens-before.
 #[derive(Clone, Debug)]
-pub(crate) struct Known {
+pub(crate) struct HardPredecessors {
     me: ThreadId,
     /// By thread. The own entry is larger than any time: whatever the thread did comes before what it does next.
     clock: Clock,
@@ -48,12 +48,12 @@ pub(crate) struct Known {
     own: Time,
 }
 
-impl Known {
+impl HardPredecessors {
     /// Nothing precedes.
-    pub(crate) fn new(me: ThreadId) -> Known {
+    pub(crate) fn new(me: ThreadId) -> HardPredecessors {
         let mut clock = Clock::default();
         clock.set(me, Time::MAX);
-        Known { me, clock, own: 0 }
+        HardPredecessors { me, clock, own: 0 }
     }
 
     /// By the order or by thread order.

@@ -41,7 +41,7 @@ struct VarHistory {
     /// Where in `latest` the threads with the lowest indices are; `ABSENT` if they are not, or far behind.
     places: [u8; 16],
     /// The latest plain accesses of each thread that made any.
-    latest: Vec<Latest>,
+    latest: Vec<LatestAccesses>,
     /// All other accesses, where there are any.
     log: Option<Box<Log>>,
 }
@@ -51,7 +51,7 @@ const ABSENT: u8 = u8::MAX;
 
 /// The latest plain accesses of a thread.
 #[derive(Debug)]
-struct Latest {
+struct LatestAccesses {
     thread: ThreadId,
     /// The latest read and the latest write.
     moments: [Option<Moment>; 2],
@@ -61,7 +61,7 @@ struct Latest {
 #[derive(Debug, Default)]
 struct Log {
     /// Oldest first, some of them repeated by later ones.
-    past: Vec<Past>,
+    past: Vec<PastAccess>,
     /// The log is searched for repetitions when it is longer than this.
     full: usize,
     has_atomics: bool,
@@ -72,9 +72,9 @@ struct Log {
 #[derive(Clone, Copy, Debug, Default)]
 struct Summary {
     /// All writes are ordered before this one, or are it; unless `raced`.
-    write: Epoch,
+    write: ThreadEpoch,
     /// All reads since that write are ordered before this one, or are it; unless `raced` or `concurrent`.
-    read: Epoch,
+    read: ThreadEpoch,
     /// Reads since the last write are not all ordered.
     concurrent: bool,
     /// Accesses have raced: nothing can be said, and each has to be looked at.
@@ -83,16 +83,16 @@ struct Summary {
 
 /// A moment of a thread. The default is before everything.
 #[derive(Clone, Copy, Debug, Default)]
-struct Epoch {
+struct ThreadEpoch {
     /// The index of the thread.
     thread: u32,
     time: Time,
 }
 
-impl Epoch {
-    fn of(thread: ThreadId, time: Time) -> Epoch {
+impl ThreadEpoch {
+    fn of(thread: ThreadId, time: Time) -> ThreadEpoch {
         // An index of a thread always fits: its id is made of 32 bits.
-        Epoch { thread: u32::try_from(thread.index()).unwrap_or(u32::MAX), time }
+        ThreadEpoch { thread: u32::try_from(thread.index()).unwrap_or(u32::MAX), time }
     }
 
     fn is_before(self, clock: &Clock) -> bool {
@@ -110,14 +110,14 @@ struct Moment {
 
 /// An access of the past.
 #[derive(Clone, Copy, Debug)]
-struct Past {
+struct PastAccess {
     thread: ThreadId,
     moment: Moment,
     kind: AccessKind,
     atomic: bool,
 }
 
-impl Past {
+impl PastAccess {
     fn conflicts_with(&self, access: Access) -> bool {
         Access { kind: self.kind, atomic: self.atomic, ..access }.conflicts_with(access)
     }
@@ -145,9 +145,9 @@ impl History {
         let ordered = summary.is_before(access, clock) && (access.atomic || !var.has_atomics());
         let ordered = ordered || var.report_races(thread, now, access, clock, reports);
         if access.atomic {
-            var.log_mut().push(Past { thread, moment: now, kind: access.kind, atomic: true });
+            var.log_mut().push(PastAccess { thread, moment: now, kind: access.kind, atomic: true });
         } else {
-            summary.add(access, Epoch::of(thread, now.time), clock, ordered);
+            summary.add(access, ThreadEpoch::of(thread, now.time), clock, ordered);
             var.keep(thread, now, access, reports.wanted());
         }
         if reports.wanted() == Pairs::ByLocation && var.log.as_ref().is_some_and(|log| log.is_full()) {
@@ -182,7 +182,7 @@ impl History {
 }
 
 /// Keeps only the latest access of each thread, location and kind.
-fn drop_repeated(log: &mut Vec<Past>, seen: &mut FxHashSet<(ThreadId, Loc, AccessKind, bool)>) {
+fn drop_repeated(log: &mut Vec<PastAccess>, seen: &mut FxHashSet<(ThreadId, Loc, AccessKind, bool)>) {
     seen.clear();
     let mut kept = log.len();
     for index in (0..log.len()).rev() {
@@ -204,7 +204,7 @@ impl Summary {
     }
 
     /// Adds a plain access. `ordered` says that everything it conflicts with is ordered before it.
-    fn add(&mut self, access: Access, now: Epoch, clock: &Clock, ordered: bool) {
+    fn add(&mut self, access: Access, now: ThreadEpoch, clock: &Clock, ordered: bool) {
         if !ordered {
             self.raced = true;
             return;
@@ -239,11 +239,11 @@ impl VarHistory {
         if let Some(earlier) = latest.replace(now)
             && (earlier.loc != now.loc || wanted == Pairs::All)
         {
-            self.log_mut().push(Past { thread, moment: earlier, kind: access.kind, atomic: false });
+            self.log_mut().push(PastAccess { thread, moment: earlier, kind: access.kind, atomic: false });
         }
     }
 
-    fn latest_of(&mut self, thread: ThreadId) -> &mut Latest {
+    fn latest_of(&mut self, thread: ThreadId) -> &mut LatestAccesses {
         let place = match self.places.get(thread.index()) {
             Some(&place) if place != ABSENT => usize::from(place),
             _ => self.find_latest(thread),
@@ -257,7 +257,7 @@ impl VarHistory {
             return place;
         }
         let place = self.latest.len();
-        self.latest.push(Latest { thread, moments: [None; 2] });
+        self.latest.push(LatestAccesses { thread, moments: [None; 2] });
         if let (Some(known), Ok(place)) = (self.places.get_mut(thread.index()), u8::try_from(place)) {
             *known = place;
         }
@@ -296,7 +296,7 @@ impl VarHistory {
 }
 
 impl Log {
-    fn push(&mut self, past: Past) {
+    fn push(&mut self, past: PastAccess) {
         self.has_atomics |= past.atomic;
         self.past.push(past);
     }

@@ -25,7 +25,7 @@ pub struct MustOrder {
     sems: Vec<Clock>,
     /// For each condition, what came before its last notification.
     conds: Vec<Clock>,
-    barriers: Vec<Barrier>,
+    barriers: Vec<BarrierRound>,
     /// For each variable, what came before its allocation; empty if that was not seen.
     allocated: Vec<Clock>,
     owners: Vec<Owners>,
@@ -40,7 +40,7 @@ struct Owners {
 }
 
 #[derive(Clone, Debug, Default)]
-struct Barrier {
+struct BarrierRound {
     /// What came before the arrivals so far, of this generation and those before it.
     arrivals: Clock,
     /// What came before the arrivals of generations that are complete.

@@ -34,13 +34,13 @@ pub struct Shb {
 #[derive(Debug, Default)]
 struct LastWrites {
     /// Who wrote, and when. A thread that knows this much of the writer knows all that the writer knew.
-    writers: Vec<Option<Writer>>,
+    writers: Vec<Option<LastWriter>>,
     /// What the writer knew.
     clocks: ClockTable,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Writer {
+struct LastWriter {
     thread: ThreadId,
     time: Time,
     atomic: bool,
@@ -75,7 +75,7 @@ impl LastWrites {
     }
 
     fn set(&mut self, write: Access, thread: ThreadId, clock: &Clock) {
-        let writer = Writer { thread, time: clock.get(thread), atomic: write.atomic };
+        let writer = LastWriter { thread, time: clock.get(thread), atomic: write.atomic };
         *at(&mut self.writers, write.var.index()) = Some(writer);
         self.clocks.copy_from(write.var.index(), clock);
     }

@@ -38,8 +38,8 @@ mod witness;
 use foretell_trace::{Access, Event, EventId, LockId, LockMode, Op, ThreadId, ops};
 
 use self::guard::OpenSection;
-use self::history::{History, Now, Past};
-use self::ideal::Closure;
+use self::history::{History, IdealInput, Now};
+use self::ideal::IdealClosure;
 use self::section::{Index, Moment, Sections, Versions};
 pub use self::witness::SyncPreserving;
 use crate::Detector;
@@ -72,7 +72,7 @@ pub struct SyncP {
 #[derive(Debug, Default)]
 struct ThreadState {
     /// What has been made of the sections in the thread's clock.
-    closure: Closure,
+    closure: IdealClosure,
     /// The sections that the thread is in.
     held: Vec<OpenSection>,
     /// The stored copy of the thread's clock, until it learns something new.
@@ -156,7 +156,7 @@ impl SyncP {
             clock: self.clocks.seen(event.thread),
             closure: &state.closure,
         };
-        let past = Past { sections: &self.sections, versions: &self.versions };
+        let past = IdealInput { sections: &self.sections, versions: &self.versions };
         self.history.add(&now, &state.held, past, reports);
         if access.kind.reads() {
             self.read_from(event.thread, access);

@@ -36,7 +36,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::Detector;
 use crate::accesses::{Accesses, Now};
 use crate::clock::{Clock, Time};
-use crate::hard::{Hard, Known, Learners};
+use crate::hard::{Hard, HardPredecessors, Learners};
 use crate::lock_set::{LockSetId, LockSets};
 use crate::report::Reports;
 use crate::table::at;
@@ -46,18 +46,18 @@ use crate::table::at;
 pub struct Wcp {
     /// Happens-before.
     hard: Hard,
-    threads: Vec<Thread>,
-    locks: Vec<Lock>,
+    threads: Vec<ThreadClocks>,
+    locks: Vec<LockClocks>,
     /// For each lock and variable, the ends of sections in which the variable was touched.
-    guarded: FxHashMap<(LockId, VarId), Guarded>,
+    guarded: FxHashMap<(LockId, VarId), GuardedClocks>,
     accesses: Accesses,
     /// Only the empty set: this technique does not compare lock sets, as rule (a) implies what they say.
     sets: LockSets,
 }
 
 #[derive(Debug)]
-struct Thread {
-    known: Known,
+struct ThreadClocks {
+    known: HardPredecessors,
     /// The sections that are open, in the order of their beginnings.
     sections: Vec<EnteredSection>,
     /// What was touched since the outermost open section began, in order, with whether it was written.
@@ -72,7 +72,7 @@ struct EnteredSection {
     mode: LockMode,
     /// The local time of its beginning.
     began: Time,
-    /// Where in [`Thread::touched`] its accesses begin.
+    /// Where in [`ThreadClocks::touched`] its accesses begin.
     first: usize,
 }
 
@@ -93,7 +93,7 @@ struct Queued {
 }
 
 #[derive(Debug, Default)]
-struct Lock {
+struct LockClocks {
     /// The last exclusive section's end.
     last: Option<Arc<SectionEnd>>,
     /// What preceded it.
@@ -115,11 +115,11 @@ struct SharedLock {
 }
 
 #[derive(Debug, Default)]
-struct Guarded {
+struct GuardedClocks {
     /// Ends of exclusive sections that touched the variable.
-    touched: Latest,
+    touched: LatestEnds,
     /// Ends of exclusive sections that wrote it.
-    written: Latest,
+    written: LatestEnds,
     /// The last shared section's end of each thread that touched it.
     shared_touched: Vec<Arc<SectionEnd>>,
     /// The last shared section's end of each thread that wrote it.
@@ -128,12 +128,12 @@ struct Guarded {
 
 /// The last end, and the last end of any other thread.
 #[derive(Debug, Default)]
-struct Latest {
+struct LatestEnds {
     last: Option<Arc<SectionEnd>>,
     other: Option<Arc<SectionEnd>>,
 }
 
-impl Latest {
+impl LatestEnds {
     fn of_others(&self, thread: ThreadId) -> Option<&SectionEnd> {
         let last = self.last.as_deref()?;
         if last.thread == thread { self.other.as_deref() } else { Some(last) }
@@ -158,9 +158,9 @@ fn put_shared(ends: &mut Vec<Arc<SectionEnd>>, end: &Arc<SectionEnd>) {
     }
 }
 
-impl Guarded {
+impl GuardedClocks {
     /// Rule (a): an access of the thread within a section learns the ends of sections with conflicting accesses.
-    fn precede(&self, thread: ThreadId, writes: bool, mode: LockMode, known: &mut Known) {
+    fn precede(&self, thread: ThreadId, writes: bool, mode: LockMode, known: &mut HardPredecessors) {
         let exclusive = if writes { &self.touched } else { &self.written };
         if let Some(end) = exclusive.of_others(thread) {
             learn_end(known, end);
@@ -191,9 +191,14 @@ impl Guarded {
     }
 }
 
-impl Thread {
-    fn new(me: ThreadId) -> Thread {
-        Thread { known: Known::new(me), sections: Vec::new(), touched: Vec::new(), tidy_at: TIDY_AT }
+impl ThreadClocks {
+    fn new(me: ThreadId) -> ThreadClocks {
+        ThreadClocks {
+            known: HardPredecessors::new(me),
+            sections: Vec::new(),
+            touched: Vec::new(),
+            tidy_at: TIDY_AT,
+        }
     }
 
     fn touch(&mut self, access: Access) {
@@ -222,14 +227,14 @@ impl Thread {
 }
 
 /// An end that is known by its own time is known with all that happens before it.
-fn learn_end(known: &mut Known, end: &SectionEnd) {
+fn learn_end(known: &mut HardPredecessors, end: &SectionEnd) {
     if !known.knows(end.thread, end.time) {
         known.learn(&end.clock);
     }
 }
 
 /// Rule (b) for the sections at the front of a queue; whether there were any.
-fn consume(known: &mut Known, queue: &mut VecDeque<Queued>) -> bool {
+fn consume(known: &mut HardPredecessors, queue: &mut VecDeque<Queued>) -> bool {
     let mut any = false;
     while let Some(front) = queue.front()
         && known.knows(front.end.thread, front.began)
@@ -272,7 +277,7 @@ impl Wcp {
     fn meet(&mut self, thread: ThreadId) {
         while self.threads.len() <= thread.index() {
             let Some(new) = ThreadId::from_index(self.threads.len()) else { return };
-            self.threads.push(Thread::new(new));
+            self.threads.push(ThreadClocks::new(new));
             self.tell(new);
         }
     }
@@ -290,7 +295,7 @@ impl Wcp {
     }
 
     fn access(&mut self, now: &Now, reports: &mut Reports) {
-        let Thread { known, sections, .. } = &mut self.threads[now.thread.index()];
+        let ThreadClocks { known, sections, .. } = &mut self.threads[now.thread.index()];
         for section in sections {
             if let Some(guarded) = self.guarded.get(&(section.lock, now.access.var)) {
                 guarded.precede(now.thread, now.access.kind.writes(), section.mode, known);
@@ -351,9 +356,9 @@ impl Wcp {
     }
 }
 
-impl Lock {
+impl LockClocks {
     /// Rule (b) at the end of an exclusive section.
-    fn precede_exclusive_end(&mut self, known: &mut Known) {
+    fn precede_exclusive_end(&mut self, known: &mut HardPredecessors) {
         consume(known, &mut self.queue);
         let Some(shared) = &mut self.shared else { return };
         // Shared sections of different threads are not ordered: what one brings may reach the next.
@@ -361,14 +366,14 @@ impl Lock {
     }
 
     /// Rule (b) at the end of a shared section. Nothing is consumed: other readers do not learn what this one knew.
-    fn precede_shared_end(&mut self, known: &mut Known) {
+    fn precede_shared_end(&mut self, known: &mut HardPredecessors) {
         let count = self.queue.partition_point(|queued| known.knows(queued.end.thread, queued.began));
         if let Some(queued) = count.checked_sub(1).and_then(|last| self.queue.get(last)) {
             learn_end(known, &queued.end);
         }
     }
 
-    fn end_exclusive(&mut self, known: &Known, began: Time, end: Arc<SectionEnd>) {
+    fn end_exclusive(&mut self, known: &HardPredecessors, began: Time, end: Arc<SectionEnd>) {
         known.copy_to(&mut self.known);
         if began < end.time {
             self.queue.push_back(Queued { began, end: Arc::clone(&end) });
@@ -376,7 +381,7 @@ impl Lock {
         self.last = Some(end);
     }
 
-    fn end_shared(&mut self, known: &Known, began: Time, end: Arc<SectionEnd>) {
+    fn end_shared(&mut self, known: &HardPredecessors, began: Time, end: Arc<SectionEnd>) {
         let shared = self.shared.get_or_insert_default();
         shared.happened.join(&end.clock);
         let mut preceding = Clock::default();

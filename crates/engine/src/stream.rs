@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use foretell_detect::{Detector, Pair, Pairs, Reports};
-use foretell_predict::{Guarantee, Scheduler, Technique};
+use foretell_predict::{Guarantee, ProofScheduler, Technique};
 use foretell_report::TraceInfo;
 use foretell_trace::check::Checker;
 use foretell_trace::source::BATCH;
@@ -160,7 +160,7 @@ impl Stage<'_> {
 
     /// Has the referee replay a schedule for each pair; where there is none, nothing may order the two accesses.
     fn replay(&mut self, pairs: &[Pair], trace: &Trace) -> Judged {
-        let scheduler = Scheduler::new(self.technique, trace);
+        let scheduler = ProofScheduler::new(self.technique, trace);
         let mut referee = Referee::new(trace);
         let mut verdicts = Vec::with_capacity(pairs.len());
         for pair in pairs {

@@ -2,7 +2,7 @@
 
 use foretell_report::Race;
 use foretell_trace::{Event, EventId, Op, Trace};
-use foretell_wire::schedule::{Draft, Kind};
+use foretell_wire::schedule::{RacingAction, ScheduleDraft};
 
 /// So many turns all schedules of a report have together: more would make it many times larger.
 const TURNS: usize = 200_000;
@@ -78,9 +78,9 @@ struct Way<'a> {
 }
 
 impl Way<'_> {
-    fn draft(&self, race: &Race) -> Option<Draft> {
+    fn draft(&self, race: &Race) -> Option<ScheduleDraft> {
         let (before, &[first, second]) = race.witness.as_deref()?.split_last_chunk::<2>()?;
-        Some(Draft {
+        Some(ScheduleDraft {
             program: self.origin.program.to_string(),
             arguments: self.origin.arguments.to_vec(),
             seed: self.origin.seed,
@@ -121,24 +121,24 @@ impl Way<'_> {
         Some(turns)
     }
 
-    fn access(&self, number: u32) -> Option<(String, u64, u64, Kind, String)> {
+    fn access(&self, number: u32) -> Option<(String, u64, u64, RacingAction, String)> {
         let (id, event) = self.at(number)?;
         let (name, step) = (self.names[event.thread.index()].clone()?, self.made[id.index()]);
         let kind = kind_of(self.trace, id)?;
-        let held = if kind == Kind::Free { step } else { step.saturating_sub(1) };
+        let held = if kind == RacingAction::Free { step } else { step.saturating_sub(1) };
         Some((name, held, step, kind, self.place(event)))
     }
 }
 
 /// What an access does. A free of memory that is still in use is a write of an unknown value; a write whose value
 /// depends on the schedule has a term.
-pub fn kind_of(trace: &Trace, id: EventId) -> Option<Kind> {
+pub fn kind_of(trace: &Trace, id: EventId) -> Option<RacingAction> {
     let has_term = trace.values().is_some_and(|values| values.written(id).is_some());
     match trace.event(id).op {
-        Op::Free(_) => Some(Kind::Free),
-        Op::Write { value: None, .. } if !has_term => Some(Kind::Free),
-        op if op.access()?.kind.writes() => Some(Kind::Write),
-        _ => Some(Kind::Read),
+        Op::Free(_) => Some(RacingAction::Free),
+        Op::Write { value: None, .. } if !has_term => Some(RacingAction::Free),
+        op if op.access()?.kind.writes() => Some(RacingAction::Write),
+        _ => Some(RacingAction::Read),
     }
 }
 

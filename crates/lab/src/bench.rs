@@ -22,7 +22,7 @@ mod values;
 use std::process::{Command, ExitCode};
 
 use foretell_detect::{Pair, Pairs, Reports};
-use foretell_predict::{Scheduler, Technique};
+use foretell_predict::{ProofScheduler, Technique};
 use foretell_testkit::locked::{LockedTrace, Shape};
 use foretell_trace::check::Checker;
 use foretell_trace::format::{Format, open};
@@ -145,7 +145,7 @@ fn refereeing(record: &mut Record) -> Result<(), String> {
     let source = LockedTrace::new(Shape { values: true, ..Shape::standard(1_000_000) });
     let trace = Trace::read(Box::new(source)).map_err(|error| error.to_string())?;
     let race = last_race(&trace).ok_or("the trace has no race")?;
-    let schedule = Scheduler::new(Technique::Shb, &trace).and_then(|scheduler| scheduler.schedule(race));
+    let schedule = ProofScheduler::new(Technique::Shb, &trace).and_then(|scheduler| scheduler.schedule(race));
     let schedule = schedule.ok_or("the race has no schedule")?;
     for model in [Model::SameWrite, Model::SameValue] {
         let (steps, seconds) = best(|| replay(&trace, race, model, &schedule))?;

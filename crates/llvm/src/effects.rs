@@ -5,7 +5,7 @@
 use std::sync::LazyLock;
 
 use foretell_models::{Effect, Model, Table};
-use foretell_wire::threads::{self, Known};
+use foretell_wire::threads::{self, ThreadFunction};
 use foretell_wire::{library, settings};
 
 use crate::instrument::modelled;
@@ -75,8 +75,8 @@ impl Manner {
             return Manner::Performed;
         }
         match threads::known(&name) {
-            Some(Known::Modelled | Known::Harmless) => return Manner::Quiet,
-            Some(Known::Fence) => return Manner::Unknown,
+            Some(ThreadFunction::Modelled | ThreadFunction::Harmless) => return Manner::Quiet,
+            Some(ThreadFunction::Fence) => return Manner::Unknown,
             None => {}
         }
         match model_of(callee, &name) {

@@ -26,7 +26,7 @@ const _: () = assert!(SEGMENT.is_multiple_of(REMEMBERED as u64));
 pub(crate) fn put_in(function: Value, hooks: &Hooks) {
     let mut thread = None;
     for call in function.instructions() {
-        let Some(event) = Event::of(call) else { continue };
+        let Some(event) = FastEvent::of(call) else { continue };
         let thread = *thread.get_or_insert_with(|| ask_for_thread(function, hooks));
         let mut arguments = call.arguments();
         arguments.push(thread);
@@ -53,7 +53,7 @@ fn ask_for_thread(function: Value, hooks: &Hooks) -> Value {
 
 /// What is recorded in this way.
 #[derive(Clone, Copy)]
-enum Event {
+enum FastEvent {
     /// A plain access; the logarithm of how many bytes it has.
     Access { writes: bool, size: u32 },
     /// A call of an instrumented function.
@@ -62,21 +62,21 @@ enum Event {
     Return,
 }
 
-impl Event {
+impl FastEvent {
     /// What a call of a hook records, if it can be recorded without the runtime.
-    fn of(call: Value) -> Option<Event> {
+    fn of(call: Value) -> Option<FastEvent> {
         if call.opcode() != Some(Opcode::LLVMCall) || !call.callee().is_function() {
             return None;
         }
         let name = call.callee().name();
         match name.as_str() {
-            hook::ENTER => return Some(Event::Enter),
-            hook::RETURN => return Some(Event::Return),
+            hook::ENTER => return Some(FastEvent::Enter),
+            hook::RETURN => return Some(FastEvent::Return),
             _ => {}
         }
         let writes = name.starts_with(hook::STORE);
         let bytes = name.strip_prefix(if writes { hook::STORE } else { hook::LOAD })?;
-        Some(Event::Access { writes, size: bytes.parse::<u32>().ok()?.ilog2() })
+        Some(FastEvent::Access { writes, size: bytes.parse::<u32>().ok()?.ilog2() })
     }
 
     /// The function that does what the hook does.
@@ -111,18 +111,18 @@ impl Event {
     fn fill(self, body: &Body<'_>, given: &[Value], watch: Block, time: Value) {
         body.hooks.build.at_end(watch);
         match (self, given) {
-            (Event::Access { writes, size }, &[site, addr, ref value @ ..]) => {
+            (FastEvent::Access { writes, size }, &[site, addr, ref value @ ..]) => {
                 let value = value.first().copied();
                 let access = PlainAccess { writes, size, site, addr, value };
                 let result = |made: Value| Some(made).filter(|_| value.is_none());
                 give_back(result(access.pass_over(body, time)), body.hooks);
                 give_back(result(access.record(body)), body.hooks);
             }
-            (Event::Enter, &[site]) => {
+            (FastEvent::Enter, &[site]) => {
                 give_back(Some(enter_unrecorded(body, site, time)), body.hooks);
                 give_back(Some(enter(body, site)), body.hooks);
             }
-            (Event::Return, &[before]) => {
+            (FastEvent::Return, &[before]) => {
                 go_back_unrecorded(body, before);
                 give_back(None, body.hooks);
                 go_back(body, before);

@@ -1,13 +1,13 @@
 //! Calls of the functions that the runtime provides, see [`foretell_wire::hook`].
 
-use foretell_wire::hook::{self, Order};
+use foretell_wire::hook::{self, MemoryOrder};
 use llvm_sys::{LLVMAtomicOrdering, LLVMTypeKind};
 
 use crate::ir::{Builder, Module, Type, Types, Value};
 
 /// How values of a type pass through hooks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Shape {
+pub(crate) enum HookType {
     /// As a number of so many bytes: 1, 2, 4 or 8.
     Word(u64),
     /// By way of memory, so many bytes.
@@ -30,16 +30,18 @@ impl Hooks {
         Hooks { module, types: module.types(), build: module.builder(), table: module.placeholder() }
     }
 
-    pub(crate) fn shape(&self, of: Type) -> Shape {
+    pub(crate) fn shape(&self, of: Type) -> HookType {
         let bytes = || self.module.store_size(of);
         match of.kind() {
             LLVMTypeKind::LLVMIntegerTypeKind if matches!(of.int_width(), 8 | 16 | 32 | 64) => {
-                Shape::Word(bytes())
+                HookType::Word(bytes())
             }
-            LLVMTypeKind::LLVMFloatTypeKind | LLVMTypeKind::LLVMDoubleTypeKind => Shape::Word(bytes()),
-            LLVMTypeKind::LLVMPointerTypeKind if bytes() == 8 => Shape::Word(8),
-            LLVMTypeKind::LLVMScalableVectorTypeKind | LLVMTypeKind::LLVMTargetExtTypeKind => Shape::Unknown,
-            _ => Shape::Block(bytes()),
+            LLVMTypeKind::LLVMFloatTypeKind | LLVMTypeKind::LLVMDoubleTypeKind => HookType::Word(bytes()),
+            LLVMTypeKind::LLVMPointerTypeKind if bytes() == 8 => HookType::Word(8),
+            LLVMTypeKind::LLVMScalableVectorTypeKind | LLVMTypeKind::LLVMTargetExtTypeKind => {
+                HookType::Unknown
+            }
+            _ => HookType::Block(bytes()),
         }
     }
 
@@ -121,11 +123,11 @@ impl Hooks {
     /// The code of a memory order.
     pub(crate) fn order(&self, ordering: LLVMAtomicOrdering) -> Value {
         let order = match ordering {
-            LLVMAtomicOrdering::LLVMAtomicOrderingAcquire => Order::Acquire,
-            LLVMAtomicOrdering::LLVMAtomicOrderingRelease => Order::Release,
-            LLVMAtomicOrdering::LLVMAtomicOrderingAcquireRelease => Order::AcqRel,
-            LLVMAtomicOrdering::LLVMAtomicOrderingSequentiallyConsistent => Order::SeqCst,
-            _ => Order::Relaxed,
+            LLVMAtomicOrdering::LLVMAtomicOrderingAcquire => MemoryOrder::Acquire,
+            LLVMAtomicOrdering::LLVMAtomicOrderingRelease => MemoryOrder::Release,
+            LLVMAtomicOrdering::LLVMAtomicOrderingAcquireRelease => MemoryOrder::AcqRel,
+            LLVMAtomicOrdering::LLVMAtomicOrderingSequentiallyConsistent => MemoryOrder::SeqCst,
+            _ => MemoryOrder::Relaxed,
         };
         self.types.int32.constant(order as u64)
     }

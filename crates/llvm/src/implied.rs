@@ -15,7 +15,7 @@ use crate::sites::Sites;
 /// Takes the hooks out again that tell nothing new. Those which [`crate::needless`] removes are gone already.
 pub(crate) fn remove(function: Value, hooks: &Hooks, sites: &mut Sites) {
     let blocks = function.blocks();
-    let ways = Ways::of(&blocks);
+    let ways = BlockGraph::of(&blocks);
     let deciding = attach_to_accesses(&blocks, hooks, sites);
     let decided = decided(&blocks, &ways, &deciding);
     for &access in &decided {
@@ -73,17 +73,17 @@ fn step(instruction: Value) -> InstructionClass {
 }
 
 /// How blocks lead to each other.
-struct Ways(HashMap<Block, Vec<Block>>);
+struct BlockGraph(HashMap<Block, Vec<Block>>);
 
-impl Ways {
-    fn of(blocks: &[Block]) -> Ways {
+impl BlockGraph {
+    fn of(blocks: &[Block]) -> BlockGraph {
         let mut before: HashMap<Block, Vec<Block>> = HashMap::new();
         for &block in blocks {
             for next in block.terminator().successors() {
                 before.entry(next).or_default().push(block);
             }
         }
-        Ways(before)
+        BlockGraph(before)
     }
 
     /// The blocks that lead to this one, as often as they do.
@@ -120,7 +120,7 @@ fn site(call: Value, hooks: &Hooks) -> u64 {
 
 /// The accesses before which there is a decision, on all ways, since whatever was recorded last. Begins with the hope
 /// that this holds everywhere but in the beginning, and gives up what does not hold.
-fn decided(blocks: &[Block], ways: &Ways, deciding: &HashSet<Value>) -> HashSet<Value> {
+fn decided(blocks: &[Block], ways: &BlockGraph, deciding: &HashSet<Value>) -> HashSet<Value> {
     let mut undecided_ends = HashSet::new();
     loop {
         let (mut found, ends_before) = (HashSet::new(), undecided_ends.len());
@@ -186,7 +186,7 @@ fn before(instruction: Value, after: bool, decided: &HashSet<Value>) -> bool {
 }
 
 /// A decision at the end of a block, after which another one is expected on some ways, moves to the other ways.
-fn sink(block: Block, expected: &HashSet<Block>, ways: &Ways, hooks: &Hooks) {
+fn sink(block: Block, expected: &HashSet<Block>, ways: &BlockGraph, hooks: &Hooks) {
     let told = |&instruction: &Value| step(instruction) != InstructionClass::Silent;
     let Some(last) = block.instructions().into_iter().rfind(told) else { return };
     let next = block.terminator().successors();

@@ -12,14 +12,14 @@ use foretell_wire::record::LARGEST_LOCAL;
 use llvm_sys::LLVMAtomicOrdering::LLVMAtomicOrderingNotAtomic as NOT_ATOMIC;
 
 use crate::effects::{self, Manner};
-use crate::hooks::{Hooks, Shape};
+use crate::hooks::{HookType, Hooks};
 use crate::ir::{Block, Module, Opcode, Type, Value};
 use crate::lifetimes;
 use crate::needless;
 use crate::plain::Plain;
 use crate::primitives::{self, Primitives};
 use crate::private::{is_local, is_private};
-use crate::reads::Reads;
+use crate::reads::ReadDependents;
 use crate::sites::{Described, Sites};
 use crate::telling::Telling;
 use crate::{fast_path, implied};
@@ -73,8 +73,8 @@ pub(crate) fn module(module: Module) -> bool {
         modelled::separate(function);
         let instructions = function.instructions();
         let described = sites.describe(function, &instructions);
-        let reads = Reads::of(function, &instructions);
-        let mut walk = Walk {
+        let reads = ReadDependents::of(function, &instructions);
+        let mut walk = FunctionWalk {
             hooks: &hooks,
             sites: &mut sites,
             primitives: &mut primitives,
@@ -141,12 +141,12 @@ fn withdraw_promises(module: Module, plain: &Plain) {
 }
 
 /// The walk over one function.
-struct Walk<'a> {
+struct FunctionWalk<'a> {
     hooks: &'a Hooks,
     sites: &'a mut Sites,
     primitives: &'a mut Primitives,
     telling: &'a Telling,
-    reads: Reads,
+    reads: ReadDependents,
     function: Value,
     described: Described,
     /// Which calls the thread is in when the function begins, if that was asked.
@@ -155,7 +155,7 @@ struct Walk<'a> {
     returns: HashSet<Block>,
 }
 
-impl Walk<'_> {
+impl FunctionWalk<'_> {
     fn instruction(&mut self, instruction: Value) {
         if self.is_part_of_primitive(instruction) {
             return;
@@ -180,7 +180,7 @@ impl Walk<'_> {
         self.hooks.site(self.sites.add(instruction, &self.described))
     }
 
-    /// As [`Walk::begin`], for an access: if the address depends on what was read, that was a decision.
+    /// As [`FunctionWalk::begin`], for an access: if the address depends on what was read, that was a decision.
     fn begin_access(&mut self, instruction: Value, pointers: &[Value]) -> Value {
         let site = self.begin(instruction);
         if pointers.iter().any(|&pointer| self.reads.decide(pointer)) {
@@ -189,7 +189,7 @@ impl Walk<'_> {
         site
     }
 
-    /// As [`Walk::begin_access`], where a hook follows that always records.
+    /// As [`FunctionWalk::begin_access`], where a hook follows that always records.
     fn begin_told(&mut self, instruction: Value, pointers: &[Value]) -> Value {
         let site = self.begin_access(instruction, pointers);
         self.sites.set_told(self.hooks.site_number(site));
@@ -208,7 +208,7 @@ impl Walk<'_> {
         }
         let atomic = load.ordering() != NOT_ATOMIC;
         match self.hooks.shape(of) {
-            Shape::Word(bytes) => {
+            HookType::Word(bytes) => {
                 let site = self.begin_told(load, &[pointer]);
                 let number = if atomic {
                     let order = self.hooks.order(load.ordering());
@@ -219,7 +219,7 @@ impl Walk<'_> {
                 let value = self.hooks.to_word(number, of);
                 self.replace(load, value);
             }
-            Shape::Block(bytes) if !atomic => {
+            HookType::Block(bytes) if !atomic => {
                 let site = self.begin_told(load, &[pointer]);
                 let room = self.hooks.room(self.function, of, load);
                 let size = self.hooks.types.int64.constant(bytes);
@@ -227,7 +227,7 @@ impl Walk<'_> {
                 let value = self.hooks.build.load(of, room);
                 self.replace(load, value);
             }
-            Shape::Block(_) | Shape::Unknown => self.unseen(load, &[pointer]),
+            HookType::Block(_) | HookType::Unknown => self.unseen(load, &[pointer]),
         }
     }
 
@@ -238,7 +238,7 @@ impl Walk<'_> {
         }
         let atomic = store.ordering() != NOT_ATOMIC;
         match self.hooks.shape(value.type_of()) {
-            Shape::Word(bytes) => {
+            HookType::Word(bytes) => {
                 let site = self.begin_told(store, &[pointer]);
                 let number = self.hooks.to_number(value);
                 if atomic {
@@ -249,7 +249,7 @@ impl Walk<'_> {
                 }
                 store.erase();
             }
-            Shape::Block(bytes) if !atomic => {
+            HookType::Block(bytes) if !atomic => {
                 let site = self.begin_told(store, &[pointer]);
                 let room = self.hooks.room(self.function, value.type_of(), store);
                 self.hooks.build.store(value, room);
@@ -257,7 +257,7 @@ impl Walk<'_> {
                 self.hooks.tell(hook::WRITE_RANGE, &[site, pointer, room, size]);
                 store.erase();
             }
-            Shape::Block(_) | Shape::Unknown => self.unseen(store, &[pointer]),
+            HookType::Block(_) | HookType::Unknown => self.unseen(store, &[pointer]),
         }
     }
 
@@ -267,7 +267,7 @@ impl Walk<'_> {
         if !is_ours(pointer) {
             return self.decision(update, Some(pointer));
         }
-        let (Some(known), Shape::Word(bytes)) = (known, self.hooks.shape(of)) else {
+        let (Some(known), HookType::Word(bytes)) = (known, self.hooks.shape(of)) else {
             return self.unseen(update, &[pointer]);
         };
         let site = self.begin_told(update, &[pointer]);
@@ -286,7 +286,7 @@ impl Walk<'_> {
         if !is_ours(pointer) {
             return self.decision(exchange, Some(pointer));
         }
-        let Shape::Word(bytes) = self.hooks.shape(of) else {
+        let HookType::Word(bytes) = self.hooks.shape(of) else {
             return self.unseen(exchange, &[pointer]);
         };
         let site = self.begin_told(exchange, &[pointer]);

@@ -16,7 +16,7 @@ const MOST_LOOKED_AT: usize = 512;
 
 /// Whether other threads may get to know the address of a local variable.
 pub(crate) fn may_be_known(variable: Value) -> bool {
-    let mut search = Search { open: Vec::new(), seen: HashSet::new() };
+    let mut search = LifetimeSearch { open: Vec::new(), seen: HashSet::new() };
     search.add(variable, false);
     while let Some((value, holds)) = search.open.pop() {
         if search.seen.len() > MOST_LOOKED_AT
@@ -28,13 +28,13 @@ pub(crate) fn may_be_known(variable: Value) -> bool {
     false
 }
 
-struct Search {
+struct LifetimeSearch {
     /// Values that are computed from the address; or, if so marked, that lead to memory which holds it.
     open: Vec<(Value, bool)>,
     seen: HashSet<(Value, bool)>,
 }
 
-impl Search {
+impl LifetimeSearch {
     fn add(&mut self, value: Value, holds: bool) {
         if self.seen.insert((value, holds)) {
             self.open.push((value, holds));

@@ -16,7 +16,7 @@ use crate::rust_name;
 
 /// What the atomics in a function mean.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Word {
+pub(crate) struct AtomicsMeaning {
     pub(crate) role: Role,
     pub(crate) held: u64,
     pub(crate) blocked: u64,
@@ -27,14 +27,14 @@ pub(crate) struct Word {
 pub(crate) struct Called {
     pub(crate) primitive: Primitive,
     /// Which argument the object is.
-    pub(crate) object: Object,
+    pub(crate) object: PrimitiveObject,
     /// The second number that the runtime gets.
     pub(crate) other: Other,
 }
 
 /// What a primitive is about.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Object {
+pub(crate) enum PrimitiveObject {
     /// What the first argument points to.
     First,
     /// Something that there is only one of.
@@ -52,27 +52,27 @@ pub(crate) enum Other {
     Number(u64),
 }
 
-const fn word(role: Role) -> Word {
-    Word { role, held: 0, blocked: 0 }
+const fn word(role: Role) -> AtomicsMeaning {
+    AtomicsMeaning { role, held: 0, blocked: 0 }
 }
 
 /// The atomics in these functions. The bits are those of Rust 1.95.
-const WORDS: &[(&str, Word)] = &[
+const WORDS: &[(&str, AtomicsMeaning)] = &[
     ("std::sys::sync::mutex::futex::Mutex::lock", word(Role::Lock)),
     (
         "std::sys::sync::mutex::futex::Mutex::try_lock",
-        Word { role: Role::TryLock, held: u64::MAX, blocked: 0 },
+        AtomicsMeaning { role: Role::TryLock, held: u64::MAX, blocked: 0 },
     ),
     ("std::sys::sync::mutex::futex::Mutex::unlock", word(Role::Unlock)),
     ("std::sys::sync::rwlock::futex::RwLock::read", word(Role::LockShared)),
     ("std::sys::sync::rwlock::futex::RwLock::write", word(Role::Lock)),
     (
         "std::sys::sync::rwlock::futex::RwLock::try_read",
-        Word { role: Role::TryLockShared, held: READERS, blocked: WAITERS },
+        AtomicsMeaning { role: Role::TryLockShared, held: READERS, blocked: WAITERS },
     ),
     (
         "std::sys::sync::rwlock::futex::RwLock::try_write",
-        Word { role: Role::TryLock, held: READERS, blocked: 0 },
+        AtomicsMeaning { role: Role::TryLock, held: READERS, blocked: 0 },
     ),
     ("std::sys::sync::rwlock::futex::RwLock::read_unlock", word(Role::Unlock)),
     ("std::sys::sync::rwlock::futex::RwLock::write_unlock", word(Role::Unlock)),
@@ -84,13 +84,19 @@ const WORDS: &[(&str, Word)] = &[
     ("std::sync::poison::Flag::done", word(Role::Poison)),
     ("std::sync::poison::Flag::get", word(Role::Poison)),
     ("std::sync::poison::Flag::clear", word(Role::Poison)),
-    ("std::sys::sync::once::futex::Once::is_completed", Word { role: Role::Done, held: 3, blocked: 3 }),
+    (
+        "std::sys::sync::once::futex::Once::is_completed",
+        AtomicsMeaning { role: Role::Done, held: 3, blocked: 3 },
+    ),
     ("std::sys::sync::thread_parking::futex::Parker::unpark", word(Role::Unpark)),
     ("std::thread::scoped::scope", word(Role::Scope)),
     // How large stacks are is asked from the environment once, and remembered.
     ("std::thread::lifecycle::spawn_unchecked::{closure#0}", word(Role::Silent)),
     ("parking_lot::raw_mutex::RawMutex::lock", word(Role::Lock)),
-    ("parking_lot::raw_mutex::RawMutex::try_lock", Word { role: Role::TryLock, held: 1, blocked: 0 }),
+    (
+        "parking_lot::raw_mutex::RawMutex::try_lock",
+        AtomicsMeaning { role: Role::TryLock, held: 1, blocked: 0 },
+    ),
     ("parking_lot::raw_mutex::RawMutex::try_lock_for", word(Role::Lock)),
     ("parking_lot::raw_mutex::RawMutex::try_lock_until", word(Role::Lock)),
     ("parking_lot::raw_mutex::RawMutex::unlock", word(Role::Unlock)),
@@ -100,7 +106,7 @@ const WORDS: &[(&str, Word)] = &[
     ("parking_lot::raw_rwlock::RawRwLock::try_lock_exclusive_until", word(Role::Lock)),
     (
         "parking_lot::raw_rwlock::RawRwLock::try_lock_exclusive",
-        Word { role: Role::TryLock, held: !3, blocked: 0 },
+        AtomicsMeaning { role: Role::TryLock, held: !3, blocked: 0 },
     ),
     ("parking_lot::raw_rwlock::RawRwLock::unlock_exclusive", word(Role::Unlock)),
     ("parking_lot::raw_rwlock::RawRwLock::unlock_exclusive_fair", word(Role::Unlock)),
@@ -158,7 +164,7 @@ const DROP_SLOW: &str = ">::drop_slow";
 const START: &str = "std::thread::lifecycle::spawn_unchecked::{closure#1}";
 
 const fn called(primitive: Primitive) -> Called {
-    Called { primitive, object: Object::First, other: Other::Number(0) }
+    Called { primitive, object: PrimitiveObject::First, other: Other::Number(0) }
 }
 
 /// Standard output and standard error, as objects.
@@ -175,17 +181,17 @@ const CALLS: &[(&str, Called)] = &[
     ("std::sys::pal::unix::futex::futex_wake", called(Primitive::Silent)),
     (
         "std::sys::sync::condvar::futex::Condvar::wait",
-        Called { primitive: Primitive::Wait, object: Object::First, other: Other::Second },
+        Called { primitive: Primitive::Wait, object: PrimitiveObject::First, other: Other::Second },
     ),
     (
         "std::sys::sync::condvar::futex::Condvar::wait_timeout",
-        Called { primitive: Primitive::Wait, object: Object::First, other: Other::Second },
+        Called { primitive: Primitive::Wait, object: PrimitiveObject::First, other: Other::Second },
     ),
     ("std::sync::poison::condvar::Condvar::notify_one", called(Primitive::Notify)),
     ("std::sync::poison::condvar::Condvar::notify_all", called(Primitive::NotifyAll)),
     (
         "std::sys::sync::once::futex::Once::call",
-        Called { primitive: Primitive::Once, object: Object::First, other: Other::Number(3) },
+        Called { primitive: Primitive::Once, object: PrimitiveObject::First, other: Other::Number(3) },
     ),
     ("std::sync::barrier::Barrier::wait", called(Primitive::Barrier)),
     ("std::thread::functions::park", called(Primitive::Park)),
@@ -197,11 +203,19 @@ const CALLS: &[(&str, Called)] = &[
     ("std::thread::scoped::ScopeData::decrement_num_running_threads", called(Primitive::ScopeShrinks)),
     (
         "std::io::stdio::_print",
-        Called { primitive: Primitive::Within, object: Object::Number(OUTPUT), other: Other::Number(0) },
+        Called {
+            primitive: Primitive::Within,
+            object: PrimitiveObject::Number(OUTPUT),
+            other: Other::Number(0),
+        },
     ),
     (
         "std::io::stdio::_eprint",
-        Called { primitive: Primitive::Within, object: Object::Number(ERRORS), other: Other::Number(0) },
+        Called {
+            primitive: Primitive::Within,
+            object: PrimitiveObject::Number(ERRORS),
+            other: Other::Number(0),
+        },
     ),
     ("std::time::Instant::now", called(Primitive::Clock)),
     ("std::time::SystemTime::now", called(Primitive::Clock)),
@@ -228,7 +242,7 @@ const CALLS: &[(&str, Called)] = &[
     ("parking_lot::raw_rwlock::RawRwLock::try_upgrade_slow", called(Primitive::TryUpgrade)),
     (
         "parking_lot::condvar::Condvar::wait_until_internal",
-        Called { primitive: Primitive::Wait, object: Object::First, other: Other::Second },
+        Called { primitive: Primitive::Wait, object: PrimitiveObject::First, other: Other::Second },
     ),
     ("parking_lot::condvar::Condvar::notify_one_slow", called(Primitive::Notify)),
     ("parking_lot::condvar::Condvar::notify_all_slow", called(Primitive::NotifyAll)),
@@ -236,7 +250,7 @@ const CALLS: &[(&str, Called)] = &[
 
 /// A vector's length in memory and where that is: 16 bytes.
 const VECTOR: Called =
-    Called { primitive: Primitive::Change, object: Object::First, other: Other::Number(16) };
+    Called { primitive: Primitive::Change, object: PrimitiveObject::First, other: Other::Number(16) };
 
 /// Functions that are part of a primitive, as are those within them.
 const UNSEEN: &[&str] = &["parking_lot_core::"];
@@ -244,14 +258,14 @@ const UNSEEN: &[&str] = &["parking_lot_core::"];
 /// What is known of functions by their names, as far as it was asked.
 #[derive(Default)]
 pub(crate) struct Primitives {
-    scopes: HashMap<String, Scope>,
+    scopes: HashMap<String, PrimitiveScope>,
 }
 
 /// What it means to be within a function.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Scope {
+enum PrimitiveScope {
     /// The atomics there are known.
-    Word(Word),
+    Word(AtomicsMeaning),
     /// They are the words of locks, and not known.
     Lock,
     /// They count who knows of a thread's result.
@@ -266,47 +280,51 @@ enum Scope {
 
 impl Primitives {
     /// What an atomic access or a branch belongs to, if it is part of a primitive.
-    pub(crate) fn word(&mut self, instruction: Value, function: &str) -> Option<Word> {
+    pub(crate) fn word(&mut self, instruction: Value, function: &str) -> Option<AtomicsMeaning> {
         let places = instruction.places().into_iter().map(|place| place.function);
-        let scopes: Vec<Scope> = places.chain([function.to_string()]).map(|name| self.scope(name)).collect();
+        let scopes: Vec<PrimitiveScope> =
+            places.chain([function.to_string()]).map(|name| self.scope(name)).collect();
         let known = scopes.iter().find_map(|scope| match scope {
-            Scope::Word(word) => Some(*word),
+            PrimitiveScope::Word(word) => Some(*word),
             _ => None,
         });
-        let is_within = |wanted: Scope| scopes.contains(&wanted);
+        let is_within = |wanted: PrimitiveScope| scopes.contains(&wanted);
         // What a lock's function is given to call may have atomics of its own.
-        let innermost = scopes.iter().find(|&&scope| scope != Scope::Core);
+        let innermost = scopes.iter().find(|&&scope| scope != PrimitiveScope::Core);
         known
-            .or_else(|| (is_within(Scope::Result) && is_within(Scope::Start)).then_some(word(Role::Retire)))
-            .or_else(|| (innermost == Some(&Scope::Lock)).then_some(word(Role::Fence)))
+            .or_else(|| {
+                (is_within(PrimitiveScope::Result) && is_within(PrimitiveScope::Start))
+                    .then_some(word(Role::Retire))
+            })
+            .or_else(|| (innermost == Some(&PrimitiveScope::Lock)).then_some(word(Role::Fence)))
     }
 
-    fn scope(&mut self, name: String) -> Scope {
+    fn scope(&mut self, name: String) -> PrimitiveScope {
         if let Some(&known) = self.scopes.get(&name) {
             return known;
         }
-        let found = scope_of(&name).unwrap_or(Scope::Other);
+        let found = scope_of(&name).unwrap_or(PrimitiveScope::Other);
         self.scopes.insert(name, found);
         found
     }
 }
 
-fn scope_of(name: &str) -> Option<Scope> {
+fn scope_of(name: &str) -> Option<PrimitiveScope> {
     let text = rust_name::text(name)?;
     if HANDLES.iter().any(|handle| text.starts_with(handle)) {
-        return Some(Scope::Word(word(Role::Silent)));
+        return Some(PrimitiveScope::Word(word(Role::Silent)));
     }
     if text.starts_with(RESULT) {
-        return Some(Scope::Result);
+        return Some(PrimitiveScope::Result);
     }
     let path = rust_name::path(name)?;
     let known = WORDS.iter().find(|(known, _)| *known == path).map(|&(_, word)| word);
     let is_owner = path.starts_with(OWNERS);
     match known.or_else(|| is_owner.then_some(word(Role::Silent))) {
-        Some(word) => Some(Scope::Word(word)),
-        None if path == START => Some(Scope::Start),
-        None if path.starts_with("core::") => Some(Scope::Core),
-        None => LOCKS.iter().any(|start| path.starts_with(start)).then_some(Scope::Lock),
+        Some(word) => Some(PrimitiveScope::Word(word)),
+        None if path == START => Some(PrimitiveScope::Start),
+        None if path.starts_with("core::") => Some(PrimitiveScope::Core),
+        None => LOCKS.iter().any(|start| path.starts_with(start)).then_some(PrimitiveScope::Lock),
     }
 }
 
@@ -332,7 +350,7 @@ pub(crate) fn called_function(function: Value) -> Option<Called> {
 }
 
 const DROP_RESULT: Called =
-    Called { primitive: Primitive::DropResult, object: Object::First, other: Other::Callee };
+    Called { primitive: Primitive::DropResult, object: PrimitiveObject::First, other: Other::Callee };
 
 /// Rust's atomics are functions with an argument for the memory order. They become what they stand for
 /// in those who call them, so that it can be seen what they belong to, and so does what gives up a thread's result.

@@ -9,10 +9,10 @@ use std::collections::HashSet;
 use crate::ir::{Opcode, Value};
 
 /// The values of one function that depend on reads.
-pub(crate) struct Reads(HashSet<Value>);
+pub(crate) struct ReadDependents(HashSet<Value>);
 
-impl Reads {
-    pub(crate) fn of(function: Value, instructions: &[Value]) -> Reads {
+impl ReadDependents {
+    pub(crate) fn of(function: Value, instructions: &[Value]) -> ReadDependents {
         let sources = instructions.iter().copied().filter(|&instruction| is_source(instruction));
         let mut open: Vec<Value> = function.parameters().into_iter().chain(sources).collect();
         let mut found: HashSet<Value> = open.iter().copied().collect();
@@ -23,7 +23,7 @@ impl Reads {
                 }
             }
         }
-        Reads(found)
+        ReadDependents(found)
     }
 
     pub(crate) fn decide(&self, value: Value) -> bool {

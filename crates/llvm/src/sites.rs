@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use foretell_wire::code::{Code, Function, Operand, Position};
-use foretell_wire::site::{Described as DescribedMemory, Global, Site, Table};
+use foretell_wire::code::{Code, CodePosition, FunctionCode, Operand};
+use foretell_wire::site::{Described as DescribedMemory, Global, Site, SiteTable};
 
 use crate::detail;
 use crate::ir::{Block, DebugLocation, Module, Opcode, Type, Value};
@@ -33,7 +33,7 @@ impl Described {
 
 impl Sites {
     pub(crate) fn new(module: Module) -> Sites {
-        let table = Table { language: language::of(module), ..Table::default() };
+        let table = SiteTable { language: language::of(module), ..SiteTable::default() };
         let code = Code { table, ..Code::default() };
         Sites { module, code, texts: HashMap::new(), types: HashMap::new() }
     }
@@ -41,17 +41,17 @@ impl Sites {
     /// Describes a function as it is now.
     pub(crate) fn describe(&mut self, function: Value, instructions: &[Value]) -> Described {
         let (name, parameters) = (function.name(), function.parameters());
-        let names = Names {
+        let names = ValueNames {
             instructions: numbered(instructions),
             parameters: numbered(&parameters),
             blocks: numbered(&function.blocks()),
         };
         let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
-        let mut code = Function {
+        let mut code = FunctionCode {
             name: self.text(&name),
             parameters: parameters.iter().map(|parameter| self.type_name(parameter.type_of())).collect(),
             blocks: function.blocks().into_iter().map(|block| count(block.instructions().len())).collect(),
-            ..Function::default()
+            ..FunctionCode::default()
         };
         for &instruction in instructions {
             let operands = self.operands(instruction, &names);
@@ -66,7 +66,7 @@ impl Sites {
         Described { name, function, instructions: names.instructions }
     }
 
-    fn operands(&mut self, instruction: Value, names: &Names) -> Vec<Operand> {
+    fn operands(&mut self, instruction: Value, names: &ValueNames) -> Vec<Operand> {
         let block =
             |block: &Block| names.blocks.get(block).map_or(Operand::Other, |&index| Operand::Block(index));
         let values: Vec<_> =
@@ -82,7 +82,7 @@ impl Sites {
         values.into_iter().chain(cases).chain(ways.iter().map(block)).collect()
     }
 
-    fn operand(&mut self, value: Value, names: &Names) -> Operand {
+    fn operand(&mut self, value: Value, names: &ValueNames) -> Operand {
         if let Some(&index) = names.instructions.get(&value) {
             Operand::Instruction(index)
         } else if let Some(&index) = names.parameters.get(&value) {
@@ -117,7 +117,7 @@ impl Sites {
         let own = places.first();
         let name = own.filter(|_| caller.is_some()).map_or(function.name.as_str(), |place| &place.function);
         let index = function.instructions.get(&instruction);
-        let position = index.map(|&instruction| Position { function: function.function, instruction });
+        let position = index.map(|&instruction| CodePosition { function: function.function, instruction });
         let site = self.site(name, own);
         let number = self.push(Site { caller, position, ..site });
         self.describe_object(number, instruction);
@@ -227,7 +227,7 @@ impl Sites {
 }
 
 /// What the values of a function are called in its description.
-struct Names {
+struct ValueNames {
     instructions: HashMap<Value, u32>,
     parameters: HashMap<Value, u32>,
     blocks: HashMap<Block, u32>,

@@ -1,7 +1,7 @@
 //! The calls that a thread is in: in the log by the sites of the calls, in the trace by the functions.
 
 use foretell_trace::{LabelId, Loc};
-use foretell_wire::site::Language;
+use foretell_wire::site::SourceLanguage;
 
 use crate::LogError;
 
@@ -25,7 +25,7 @@ pub(crate) struct Spot {
     /// The site of the decision that follows the access.
     pub(crate) decides: Option<u64>,
     /// What it is written in.
-    pub(crate) language: Language,
+    pub(crate) language: SourceLanguage,
 }
 
 /// A call that has not ended.
@@ -144,7 +144,7 @@ mod tests {
             let function = names.labels.get(&format!("f{}", site / 100)).unwrap();
             let loc = Loc(Symbol::number(u32::try_from(site).unwrap()).unwrap());
             let caller = (site % 10 == 9).then_some(site / 10 * 10 - 100);
-            let language = Language::Other;
+            let language = SourceLanguage::Other;
             Ok(Spot { loc, function, caller, is_decided: false, decides: None, language })
         };
         let text = |change: &Change| match change {

@@ -7,8 +7,8 @@
 
 use std::collections::BTreeMap;
 
-use foretell_wire::log::memory::Run;
-use foretell_wire::log::{Chunks, Content};
+use foretell_wire::log::memory::ByteRun;
+use foretell_wire::log::{ChunkContent, Chunks};
 
 use crate::LogError;
 use crate::merge::Passing;
@@ -16,7 +16,7 @@ use crate::merge::Passing;
 /// Bytes by their addresses, as far as they are known.
 #[derive(Debug, Default)]
 pub(crate) struct Contents<'a> {
-    runs: BTreeMap<u64, Run<'a>>,
+    runs: BTreeMap<u64, ByteRun<'a>>,
 }
 
 impl<'a> Contents<'a> {
@@ -26,10 +26,10 @@ impl<'a> Contents<'a> {
         let mut passing = Passing::new(may_continue);
         while let Some(chunk) = chunks.next_chunk()? {
             passing.chunk();
-            if let Content::Memory(mut content) = chunk.content {
+            if let ChunkContent::Memory(mut content) = chunk.content {
                 // An earlier attempt to start a thread may have failed; its copy is outdated.
                 contents.runs.clear();
-                while let Some(run) = Run::take(&mut content)? {
+                while let Some(run) = ByteRun::take(&mut content)? {
                     contents.runs.insert(run.address, run);
                 }
             }
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     /// A log with nothing but such chunks.
-    fn log(chunks: &[&[Run<'_>]]) -> Vec<u8> {
+    fn log(chunks: &[&[ByteRun<'_>]]) -> Vec<u8> {
         let mut log = MAGIC.to_vec();
         log.resize(PAGE, 0);
         for runs in chunks {
@@ -68,7 +68,7 @@ mod tests {
             for run in *runs {
                 used += run.encode(&mut content[used..]).unwrap();
             }
-            let chunk = Chunk { thread: 0, clock: 1, content: Content::Memory(&content[..used]) };
+            let chunk = Chunk { thread: 0, clock: 1, content: ChunkContent::Memory(&content[..used]) };
             log.extend_from_slice(&chunk.header(PAGE).unwrap());
             log.extend_from_slice(&content[..used]);
             log.resize(start + PAGE, 0);
@@ -79,8 +79,8 @@ mod tests {
     #[test]
     fn numbers_are_known_as_far_as_their_bytes_are() {
         let runs = [
-            Run { address: 0x100, length: 0x40, bytes: None },
-            Run { address: 0x140, length: 6, bytes: Some(&[1, 2, 3, 4, 5, 6]) },
+            ByteRun { address: 0x100, length: 0x40, bytes: None },
+            ByteRun { address: 0x140, length: 6, bytes: Some(&[1, 2, 3, 4, 5, 6]) },
         ];
         let log = log(&[&runs]);
         let contents = Contents::read(&log, &|| true).unwrap();
@@ -92,8 +92,9 @@ mod tests {
 
     #[test]
     fn the_last_attempt_counts() {
-        let old = [Run { address: 8, length: 8, bytes: None }, Run { address: 64, length: 8, bytes: None }];
-        let new = [Run { address: 8, length: 1, bytes: Some(&[7]) }];
+        let old =
+            [ByteRun { address: 8, length: 8, bytes: None }, ByteRun { address: 64, length: 8, bytes: None }];
+        let new = [ByteRun { address: 8, length: 1, bytes: Some(&[7]) }];
         let log = log(&[&old, &new]);
         let contents = Contents::read(&log, &|| true).unwrap();
         assert_eq!(

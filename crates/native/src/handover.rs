@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use foretell_wire::holders::{Holders, Mode};
+use foretell_wire::holders::{HoldMode, Holders};
 use foretell_wire::record::{EXIT, SyncOp};
 
 use crate::memory::{Era, Memory};
@@ -34,10 +34,10 @@ impl Following {
     pub(crate) fn follow(&mut self, memory: &Memory, thread: u32, op: SyncOp, object: u64, other: u64) {
         let place = |address| (memory.era(address), address);
         match op {
-            SyncOp::Lock => self.lock(place(object), thread, Mode::Alone),
+            SyncOp::Lock => self.lock(place(object), thread, HoldMode::Alone),
             SyncOp::LockShared => {
                 self.others.insert(place(object));
-                self.lock(place(object), thread, Mode::Shared);
+                self.lock(place(object), thread, HoldMode::Shared);
             }
             SyncOp::Unlock => self.unlock(place(object), thread),
             SyncOp::Wait => {
@@ -45,9 +45,9 @@ impl Following {
                 self.holders.wait(place(other), thread);
             }
             SyncOp::Woken | SyncOp::TimedOut => {
-                self.make_way(place(other), thread, Mode::Alone);
+                self.make_way(place(other), thread, HoldMode::Alone);
                 if !self.holders.has_waited(place(other), thread) {
-                    self.holders.take(place(other), thread, Mode::Alone);
+                    self.holders.take(place(other), thread, HoldMode::Alone);
                 }
             }
             SyncOp::End if object != EXIT => {
@@ -57,15 +57,15 @@ impl Following {
         }
     }
 
-    fn lock(&mut self, lock: Lock, thread: u32, mode: Mode) {
+    fn lock(&mut self, lock: Lock, thread: u32, mode: HoldMode) {
         self.make_way(lock, thread, mode);
-        if self.holders.is_held(lock, Mode::Alone) {
+        if self.holders.is_held(lock, HoldMode::Alone) {
             self.others.insert(lock);
         }
         self.holders.take(lock, thread, mode);
     }
 
-    fn make_way(&mut self, lock: Lock, thread: u32, mode: Mode) {
+    fn make_way(&mut self, lock: Lock, thread: u32, mode: HoldMode) {
         for (holder, _) in self.holders.in_the_way(lock, thread, mode) {
             self.others.insert(lock);
             self.give_up_for(lock, holder);

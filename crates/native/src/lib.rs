@@ -42,11 +42,11 @@ pub use detours::{Detours, detours};
 pub use events::Follow;
 use foretell_trace::{Listed, Values};
 use foretell_wire::log::module::Module;
-use foretell_wire::log::{Chunks, Content};
+use foretell_wire::log::{ChunkContent, Chunks};
 
 pub use foretell_symbolic::{GivenUp, Limits as DetourLimits, Recomputed, Tally, ValueCounts, WhyGivenUp};
-pub use foretell_wire::log::{Timing, Why};
-pub use foretell_wire::races::Kind as OnlineKind;
+pub use foretell_wire::log::{IncompleteReason, Timing};
+pub use foretell_wire::races::RacingAccessKind as OnlineKind;
 pub use merge::Unread;
 use merge::Until;
 pub use program::{Definition, Program, Source};
@@ -188,7 +188,7 @@ pub fn timed(log: &[u8]) -> Option<Timed> {
     let (timing, thread, site) = chunks.timed?;
     let mut places = places::Places::default();
     while let Ok(Some(chunk)) = chunks.next_chunk() {
-        if let Content::Module(content) = chunk.content
+        if let ChunkContent::Module(content) = chunk.content
             && let Ok(module) = Module::decode(content)
         {
             places.add(&module).ok()?;
@@ -198,7 +198,7 @@ pub fn timed(log: &[u8]) -> Option<Timed> {
 }
 
 /// Why the log of a program is not complete, as far as the program itself knew.
-pub fn why_cut(log: &[u8]) -> Option<Why> {
+pub fn why_cut(log: &[u8]) -> Option<IncompleteReason> {
     Chunks::new(log).ok()?.why
 }
 

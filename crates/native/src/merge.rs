@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
 use foretell_wire::log::module::Module;
-use foretell_wire::log::{Chunks, Content};
+use foretell_wire::log::{ChunkContent, Chunks};
 use foretell_wire::record::{Context, Record, SyncOp};
 
 use crate::LogError;
@@ -21,7 +21,7 @@ const MOST_THREADS: u32 = 1 << 22;
 struct Stream<'a> {
     thread: u32,
     /// The chunks that follow, the next one last.
-    chunks: Vec<(u64, Content<'a>)>,
+    chunks: Vec<(u64, ChunkContent<'a>)>,
     records: &'a [u8],
     context: Context,
     /// The clock of the next record, if it has none of its own.
@@ -30,16 +30,16 @@ struct Stream<'a> {
 }
 
 impl<'a> Stream<'a> {
-    fn new(thread: u32, mut chunks: Vec<(u64, Content<'a>)>) -> Stream<'a> {
+    fn new(thread: u32, mut chunks: Vec<(u64, ChunkContent<'a>)>) -> Stream<'a> {
         chunks.reverse();
         Stream { thread, chunks, records: &[], context: Context::NEW, clock: 0, next: None }
     }
 
     /// How many bytes of records are still to be read.
     fn left(&self) -> u64 {
-        let of = |content: &Content<'_>| match content {
-            Content::Records(records) => records.len() as u64,
-            Content::Module(_) | Content::Memory(_) => 0,
+        let of = |content: &ChunkContent<'_>| match content {
+            ChunkContent::Records(records) => records.len() as u64,
+            ChunkContent::Module(_) | ChunkContent::Memory(_) => 0,
         };
         self.records.len() as u64 + self.chunks.iter().map(|(_, content)| of(content)).sum::<u64>()
     }
@@ -61,16 +61,16 @@ impl<'a> Stream<'a> {
             }
             let Some((clock, content)) = self.chunks.pop() else { return Ok(None) };
             match content {
-                Content::Records(records) => {
+                ChunkContent::Records(records) => {
                     (self.records, self.context, self.clock) = (records, Context::NEW, clock);
                 }
-                Content::Module(content) => {
+                ChunkContent::Module(content) => {
                     self.records = &[];
                     self.next = Some(Entry::Module(Module::decode(content)?));
                     return Ok(Some(clock));
                 }
                 // It belongs to the first fork, whatever the clock, and is asked for there.
-                Content::Memory(_) => {}
+                ChunkContent::Memory(_) => {}
             }
         }
     }
@@ -100,9 +100,9 @@ fn streams<'a>(
         }
         let part = (chunk.clock, chunk.content);
         match chunk.content {
-            Content::Module(_) => streams.push(Stream::new(chunk.thread, vec![part])),
-            Content::Records(_) => by_thread.entry(chunk.thread).or_default().push(part),
-            Content::Memory(_) => {}
+            ChunkContent::Module(_) => streams.push(Stream::new(chunk.thread, vec![part])),
+            ChunkContent::Records(_) => by_thread.entry(chunk.thread).or_default().push(part),
+            ChunkContent::Memory(_) => {}
         }
     }
     for (thread, mut chunks) in by_thread {
@@ -242,7 +242,7 @@ mod tests {
         out.resize(PAGE, 0);
         for (thread, clock, records) in chunks {
             let (start, mut context) = (out.len(), Context::NEW);
-            let chunk = Chunk { thread: *thread, clock: *clock, content: Content::Records(&[]) };
+            let chunk = Chunk { thread: *thread, clock: *clock, content: ChunkContent::Records(&[]) };
             out.extend_from_slice(&chunk.header(PAGE).unwrap());
             for record in records {
                 let mut room = [0; LONGEST_RECORD];

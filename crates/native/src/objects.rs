@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use foretell_wire::layout::Layout;
+use foretell_wire::layout::TypeLayout;
 use rustc_hash::FxHashMap;
 
 use crate::memory::Era;
@@ -19,7 +19,7 @@ const MOST: usize = 4096;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Claim {
     /// What it was about.
-    pub(crate) layout: Rc<Layout>,
+    pub(crate) layout: Rc<TypeLayout>,
     /// Function and name, if it was a local variable.
     pub(crate) local: Option<String>,
 }
@@ -46,7 +46,7 @@ pub(crate) struct Objects {
 
 impl Objects {
     /// An access was about an object that begins there.
-    pub(crate) fn claim(&mut self, era: Era, start: u64, layout: &Rc<Layout>, local: Option<&str>) {
+    pub(crate) fn claim(&mut self, era: Era, start: u64, layout: &Rc<TypeLayout>, local: Option<&str>) {
         let known = self.claims.entry(era).or_insert_with(|| Some(Claims::default()));
         let Some(claims) = known else { return };
         let at = claims.by_start.entry(start).or_default();
@@ -59,7 +59,7 @@ impl Objects {
             *known = None;
         }
         // The type of the block with the counts has that of the object.
-        if let Some((at, counted @ Layout::Structure { .. })) = layout.counted() {
+        if let Some((at, counted @ TypeLayout::Structure { .. })) = layout.counted() {
             self.claim(era, start.saturating_add(at), &Rc::new(counted.clone()), None);
         }
     }
@@ -71,7 +71,7 @@ impl Objects {
         let path = claim.layout.path(addr - start, bytes)?;
         let name = match (&claim.local, &*claim.layout) {
             (Some(local), _) => local.clone(),
-            (None, Layout::Structure { name, .. }) if !name.is_empty() => name.clone(),
+            (None, TypeLayout::Structure { name, .. }) if !name.is_empty() => name.clone(),
             _ => return None,
         };
         if let Some(known) = self.named.get(&(era, start)) {
@@ -107,7 +107,7 @@ impl Claims {
             start <= addr && start.saturating_add(claim.layout.size()) >= end
         };
         let rank = |&(start, claim): &(u64, &Claim)| {
-            let is_of_library = matches!(*claim.layout, Layout::Structure { is_of_library: true, .. });
+            let is_of_library = matches!(*claim.layout, TypeLayout::Structure { is_of_library: true, .. });
             let is_counting = claim.layout.counted().is_some();
             (claim.local.is_some(), !is_of_library, !is_counting, claim.layout.size(), Reverse(start))
         };
@@ -128,15 +128,15 @@ mod tests {
 
     const ERA: Era = Era(7);
 
-    fn layout(text: &str) -> Rc<Layout> {
-        Rc::new(Layout::parse(text).unwrap())
+    fn layout(text: &str) -> Rc<TypeLayout> {
+        Rc::new(TypeLayout::parse(text).unwrap())
     }
 
-    fn stats() -> Rc<Layout> {
+    fn stats() -> Rc<TypeLayout> {
         layout("S16;5;stats0;2;0;4;hitss8;8;6;missess8;")
     }
 
-    fn connection() -> Rc<Layout> {
+    fn connection() -> Rc<TypeLayout> {
         layout("S24;10;connection0;2;0;2;fds8;8;5;statsS16;5;stats0;2;0;4;hitss8;8;6;missess8;")
     }
 

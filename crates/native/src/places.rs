@@ -6,9 +6,9 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 
 use foretell_symbolic::demangle;
-use foretell_wire::layout::Layout;
+use foretell_wire::layout::TypeLayout;
 use foretell_wire::log::module::Module;
-use foretell_wire::site::{Language, Site, Table};
+use foretell_wire::site::{Site, SiteTable, SourceLanguage};
 
 use crate::LogError;
 use crate::memory::{About, Purpose};
@@ -26,7 +26,7 @@ pub(crate) struct SiteInfo {
     /// The site of the decision that follows the access.
     pub(crate) decides: Option<u64>,
     /// What it is written in.
-    pub(crate) language: Language,
+    pub(crate) language: SourceLanguage,
 }
 
 /// A variable with an address of its own.
@@ -34,13 +34,13 @@ pub(crate) struct SiteInfo {
 struct Variable {
     size: u64,
     name: String,
-    layout: Option<Rc<Layout>>,
+    layout: Option<Rc<TypeLayout>>,
 }
 
 /// What is accessed at a site.
 #[derive(Debug)]
 pub(crate) struct Accessed {
-    pub(crate) layout: Rc<Layout>,
+    pub(crate) layout: Rc<TypeLayout>,
     /// Where in that the access is.
     pub(crate) offset: u64,
     /// Function and name, if it is a local variable.
@@ -51,7 +51,7 @@ pub(crate) struct Accessed {
 #[derive(Debug, Default)]
 pub(crate) struct Places {
     /// The site tables, by their addresses.
-    tables: BTreeMap<u64, Table>,
+    tables: BTreeMap<u64, SiteTable>,
     /// Each variable, by its address.
     globals: BTreeMap<u64, Variable>,
     /// What is accessed at sites, as far as debug information tells.
@@ -63,7 +63,7 @@ pub(crate) struct Places {
 impl Places {
     /// Takes a module up.
     pub(crate) fn add(&mut self, module: &Module<'_>) -> Result<(), LogError> {
-        let table = Table::decode(module.table)?;
+        let table = SiteTable::decode(module.table)?;
         for (&address, global) in module.globals.iter().zip(&table.globals) {
             let name = self.name_for(address, &demangle(table.text(global.name)));
             self.globals.insert(address, Variable { size: global.size, name, layout: None });
@@ -74,10 +74,10 @@ impl Places {
     }
 
     /// Takes up what debug information tells.
-    fn describe(&mut self, module: &Module<'_>, table: &Table) {
-        let mut layouts: FxHashMap<u32, Option<Rc<Layout>>> = FxHashMap::default();
+    fn describe(&mut self, module: &Module<'_>, table: &SiteTable) {
+        let mut layouts: FxHashMap<u32, Option<Rc<TypeLayout>>> = FxHashMap::default();
         for described in &table.described {
-            let parse = || Layout::parse(table.text(described.layout)).map(Rc::new);
+            let parse = || TypeLayout::parse(table.text(described.layout)).map(Rc::new);
             let Some(layout) = layouts.entry(described.layout).or_insert_with(parse).clone() else {
                 continue;
             };
@@ -126,7 +126,7 @@ impl Places {
                 caller: None,
                 is_decided: false,
                 decides: None,
-                language: Language::Other,
+                language: SourceLanguage::Other,
             };
         };
         let function = demangle(table.text(found.function));
@@ -146,11 +146,11 @@ impl Places {
     }
 
     /// What the code at a site is written in.
-    pub(crate) fn language(&self, site: u64) -> Language {
-        self.find(site).map_or(Language::Other, |(_, table, _)| table.language)
+    pub(crate) fn language(&self, site: u64) -> SourceLanguage {
+        self.find(site).map_or(SourceLanguage::Other, |(_, table, _)| table.language)
     }
 
-    fn find(&self, site: u64) -> Option<(u64, &Table, &Site)> {
+    fn find(&self, site: u64) -> Option<(u64, &SiteTable, &Site)> {
         let (&start, table) = self.tables.range(..=site).next_back()?;
         let index = usize::try_from(site - start).ok()?;
         Some((start, table, table.sites.get(index)?))
@@ -191,8 +191,8 @@ mod tests {
 
     #[test]
     fn variables_of_the_same_name_in_two_modules_are_two() {
-        let table = Table {
-            language: Language::Cpp,
+        let table = SiteTable {
+            language: SourceLanguage::Cpp,
             texts: vec!["total".to_string()],
             sites: Vec::new(),
             globals: vec![Global { name: 0, size: 4 }],

@@ -6,11 +6,11 @@ use std::fmt;
 
 use foretell_symbolic::demangle;
 use foretell_wire::code::{
-    Code, Function, Instruction, Operand, Position, opcode, opcode_name, predicate_name,
+    Code, CodePosition, FunctionCode, Instruction, Operand, opcode, opcode_name, predicate_name,
 };
 use foretell_wire::hook::Update;
 use foretell_wire::log::module::Module;
-use foretell_wire::log::{Chunks, Content};
+use foretell_wire::log::{ChunkContent, Chunks};
 
 use crate::LogError;
 
@@ -25,9 +25,9 @@ pub struct Program {
 #[derive(Clone, Copy)]
 pub struct Definition<'a> {
     code: &'a Code,
-    function: &'a Function,
+    function: &'a FunctionCode,
     instruction: &'a Instruction,
-    position: Position,
+    position: CodePosition,
 }
 
 /// What an instruction uses.
@@ -58,7 +58,7 @@ impl Program {
     pub fn read(log: &[u8]) -> Result<Program, LogError> {
         let (mut chunks, mut modules) = (Chunks::new(log)?, BTreeMap::new());
         while let Some(chunk) = chunks.next_chunk()? {
-            if let Content::Module(content) = chunk.content {
+            if let ChunkContent::Module(content) = chunk.content {
                 let module = Module::decode(content)?;
                 modules.insert(module.address, Code::decode(module.table)?);
             }
@@ -86,14 +86,14 @@ impl Program {
         self.modules.values().flat_map(|code| {
             (0..).zip(&code.functions).map(move |(function, about)| {
                 let positions = (0..).take(about.instructions.len());
-                let of = |instruction| definition(code, Position { function, instruction });
+                let of = |instruction| definition(code, CodePosition { function, instruction });
                 positions.filter_map(of).collect()
             })
         })
     }
 }
 
-fn definition(code: &Code, position: Position) -> Option<Definition<'_>> {
+fn definition(code: &Code, position: CodePosition) -> Option<Definition<'_>> {
     let function = code.functions.get(position.function as usize)?;
     let instruction = function.instructions.get(position.instruction as usize)?;
     Some(Definition { code, function, instruction, position })
@@ -148,7 +148,7 @@ impl<'a> Definition<'a> {
         let (code, function) = (self.code, self.position.function);
         self.function.operands_of(self.instruction).iter().map(move |&operand| match operand {
             Operand::Instruction(instruction) => {
-                definition(code, Position { function, instruction }).map_or(Source::Other, Source::Result)
+                definition(code, CodePosition { function, instruction }).map_or(Source::Other, Source::Result)
             }
             Operand::Parameter(index) => Source::Parameter(index),
             Operand::Number(number) => Source::Number(number),
@@ -192,7 +192,7 @@ impl<'a> Definition<'a> {
             }
         }
         let function = self.position.function;
-        let of = |instruction| definition(self.code, Position { function, instruction });
+        let of = |instruction| definition(self.code, CodePosition { function, instruction });
         found.into_iter().filter_map(of).collect()
     }
 }
@@ -236,7 +236,7 @@ impl fmt::Display for Definition<'_> {
 #[cfg(test)]
 mod tests {
     use foretell_wire::log::{Chunk, MAGIC, PAGE};
-    use foretell_wire::site::{Site, Table};
+    use foretell_wire::site::{Site, SiteTable};
 
     use super::*;
 
@@ -244,7 +244,7 @@ mod tests {
     fn program() -> Program {
         let texts = ["", "loop.c", "_ZN4bank4loopEv", "i32", "void", "x"].map(str::to_string).to_vec();
         let mut function =
-            Function { name: 2, parameters: vec![3], blocks: vec![1, 7], ..Function::default() };
+            FunctionCode { name: 2, parameters: vec![3], blocks: vec![1, 7], ..FunctionCode::default() };
         function.add(2, 4, (0, 0, 0), &[Operand::Block(1)]);
         let (zero, next) = (Operand::Number(0), Operand::Instruction(2));
         function.add(44, 3, (1, 3, 1), &[zero, Operand::Block(0), next, Operand::Block(1)]);
@@ -257,11 +257,12 @@ mod tests {
         function.add(57, 3, (1, 3, 1), &[Operand::Global(5), next]);
         function.note(&[10]);
         function.add(2, 4, (1, 3, 1), &[Operand::Constant, Operand::Block(1)]);
-        let position = Some(Position { function: 0, instruction: 3 });
+        let position = Some(CodePosition { function: 0, instruction: 3 });
         let sites = vec![Site::default(), Site { position, ..Site::default() }];
-        let code = Code { table: Table { texts, sites, ..Table::default() }, functions: vec![function] };
+        let code =
+            Code { table: SiteTable { texts, sites, ..SiteTable::default() }, functions: vec![function] };
         let content = Module { address: 0x1000, table: &code.encode(), globals: Vec::new() }.encode();
-        let chunk = Chunk { thread: 0, clock: 0, content: Content::Module(&content) };
+        let chunk = Chunk { thread: 0, clock: 0, content: ChunkContent::Module(&content) };
         let mut log = MAGIC.to_vec();
         log.resize(PAGE, 0);
         log.extend_from_slice(&chunk.header(PAGE).unwrap());

@@ -2,8 +2,8 @@
 //! source and variables.
 
 use foretell_wire::log::module::Module;
-use foretell_wire::log::{Chunks, Content, is_begun};
-use foretell_wire::races::{Entry, Kind, LoggedAccess, Memory, Race, read};
+use foretell_wire::log::{ChunkContent, Chunks, is_begun};
+use foretell_wire::races::{LoggedAccess, LoggedRace, RaceMemory, RacesEntry, RacingAccessKind, read};
 
 use crate::LogError;
 use crate::events::name_of;
@@ -40,7 +40,7 @@ pub struct OnlineRace {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct OnlineAccess {
     /// How it touched the memory.
-    pub kind: Kind,
+    pub kind: RacingAccessKind,
     /// How many bytes at once.
     pub bytes: u64,
     /// The thread, and its location.
@@ -81,13 +81,13 @@ pub fn races(log: &[u8], races: &[u8]) -> Result<OnlineRaces, LogError> {
     let (places, mut found) = (places(log)?, OnlineRaces::default());
     for entry in read(races)? {
         match entry {
-            Entry::Race(race) => found.races.push(told(&places, &race)),
-            Entry::Counts(counts) => {
+            RacesEntry::Race(race) => found.races.push(told(&places, &race)),
+            RacesEntry::Counts(counts) => {
                 for (race, count) in found.races.iter_mut().zip(counts) {
                     race.count = count;
                 }
             }
-            Entry::Blind => found.is_blind = true,
+            RacesEntry::Blind => found.is_blind = true,
         }
     }
     Ok(found)
@@ -96,14 +96,14 @@ pub fn races(log: &[u8], races: &[u8]) -> Result<OnlineRaces, LogError> {
 fn places(log: &[u8]) -> Result<Places, LogError> {
     let (mut places, mut chunks) = (Places::default(), Chunks::new(log)?);
     while let Some(chunk) = chunks.next_chunk()? {
-        if let Content::Module(content) = chunk.content {
+        if let ChunkContent::Module(content) = chunk.content {
             places.add(&Module::decode(content)?)?;
         }
     }
     Ok(places)
 }
 
-fn told(places: &Places, race: &Race) -> OnlineRace {
+fn told(places: &Places, race: &LoggedRace) -> OnlineRace {
     let access = |access: &LoggedAccess| OnlineAccess {
         kind: access.kind,
         bytes: access.bytes,
@@ -113,8 +113,8 @@ fn told(places: &Places, race: &Race) -> OnlineRace {
         variable: variable(places, race),
         address: race.address,
         allocated: match &race.memory {
-            Memory::Heap { thread, site, calls, .. } => Some(place(places, *thread, *site, calls)),
-            Memory::Static | Memory::Stack(_) => None,
+            RaceMemory::Heap { thread, site, calls, .. } => Some(place(places, *thread, *site, calls)),
+            RaceMemory::Static | RaceMemory::Stack(_) => None,
         },
         first: access(&race.first),
         second: access(&race.second),
@@ -122,16 +122,16 @@ fn told(places: &Places, race: &Race) -> OnlineRace {
     }
 }
 
-fn variable(places: &Places, race: &Race) -> String {
+fn variable(places: &Places, race: &LoggedRace) -> String {
     match &race.memory {
-        Memory::Static => {
+        RaceMemory::Static => {
             let about = About { start: 0, purpose: Purpose::Static, given_back: false };
             places.address(race.address, 0, about)
         }
-        Memory::Heap { start, bytes, .. } => {
+        RaceMemory::Heap { start, bytes, .. } => {
             format!("byte {} of a block of {bytes} bytes", race.address.saturating_sub(*start))
         }
-        Memory::Stack(thread) => format!("{:#x} on the stack of {}", race.address, name_of(*thread)),
+        RaceMemory::Stack(thread) => format!("{:#x} on the stack of {}", race.address, name_of(*thread)),
     }
 }
 
@@ -159,7 +159,7 @@ fn frames(places: &Places, site: u64) -> Vec<OnlineFrame> {
 mod tests {
     use foretell_wire::log::{Chunk, HEADER, MAGIC, PAGE};
     use foretell_wire::races;
-    use foretell_wire::site::{Global, Site, Table};
+    use foretell_wire::site::{Global, Site, SiteTable};
 
     use super::*;
 
@@ -176,10 +176,11 @@ mod tests {
             site(1, 12, Some(3)),
         ];
         let table =
-            Table { texts, sites, globals: vec![Global { name: 4, size: 8 }], ..Table::default() }.encode();
+            SiteTable { texts, sites, globals: vec![Global { name: 4, size: 8 }], ..SiteTable::default() }
+                .encode();
         let content = Module { address: 0x1000, table: &table, globals: vec![0x9000] }.encode();
         let length = (HEADER + content.len()).next_multiple_of(PAGE);
-        let chunk = Chunk { thread: 0, clock: 1, content: Content::Module(&content) };
+        let chunk = Chunk { thread: 0, clock: 1, content: ChunkContent::Module(&content) };
         let mut log = MAGIC.to_vec();
         log.resize(PAGE, 0);
         log.extend(chunk.header(length).unwrap());
@@ -190,10 +191,10 @@ mod tests {
 
     fn access(thread: u32, site: u64, calls: &[u64]) -> LoggedAccess {
         let calls = calls.iter().map(|call| 0x1000 + call).collect();
-        LoggedAccess { thread, kind: Kind::Write, bytes: 4, site: 0x1000 + site, calls }
+        LoggedAccess { thread, kind: RacingAccessKind::Write, bytes: 4, site: 0x1000 + site, calls }
     }
 
-    fn file(entries: &[Entry]) -> Vec<u8> {
+    fn file(entries: &[RacesEntry]) -> Vec<u8> {
         let mut file = races::MAGIC.to_vec();
         entries.iter().for_each(|entry| file.extend(entry.encode()));
         file
@@ -205,13 +206,15 @@ mod tests {
 
     #[test]
     fn races_have_names() {
-        let race = |address, memory, first, second| Entry::Race(Race { address, first, second, memory });
-        let heap = Memory::Heap { start: 0x7000, bytes: 32, thread: 0, site: 0x1003, calls: vec![0x1003] };
+        let race =
+            |address, memory, first, second| RacesEntry::Race(LoggedRace { address, first, second, memory });
+        let heap =
+            RaceMemory::Heap { start: 0x7000, bytes: 32, thread: 0, site: 0x1003, calls: vec![0x1003] };
         let entries = [
-            race(0x9004, Memory::Static, access(0, 1, &[3]), access(2, 4, &[])),
+            race(0x9004, RaceMemory::Static, access(0, 1, &[3]), access(2, 4, &[])),
             race(0x7008, heap, access(1, 2, &[]), access(2, 2, &[])),
-            Entry::Counts(vec![5, 7]),
-            Entry::Blind,
+            RacesEntry::Counts(vec![5, 7]),
+            RacesEntry::Blind,
         ];
         let found = super::races(&log(), &file(&entries)).unwrap();
         assert!(found.is_blind);

@@ -2,8 +2,8 @@
 
 use foretell_native::convert;
 use foretell_trace::{Op, Trace};
-use foretell_wire::log::memory::Run;
-use foretell_wire::log::{Chunk, Content, MAGIC, PAGE};
+use foretell_wire::log::memory::ByteRun;
+use foretell_wire::log::{Chunk, ChunkContent, MAGIC, PAGE};
 use foretell_wire::record::{Context, LONGEST_RECORD, Record, SyncOp};
 
 /// A variable of four bytes.
@@ -34,9 +34,9 @@ fn put(out: &mut Vec<u8>, chunk: &Chunk<'_>, content: &[u8]) {
 /// then. Before the fork memory held 7 in `X`, and zeros around it.
 fn log(alone: &[Record<'_>], first: &[Record<'_>], second: &[Record<'_>]) -> Vec<u8> {
     let runs = [
-        Run { address: X - 0x100, length: 0x100, bytes: None },
-        Run { address: X, length: 4, bytes: Some(&[7, 0, 0, 0]) },
-        Run { address: X + 4, length: UNKNOWN - X - 4, bytes: None },
+        ByteRun { address: X - 0x100, length: 0x100, bytes: None },
+        ByteRun { address: X, length: 4, bytes: Some(&[7, 0, 0, 0]) },
+        ByteRun { address: X + 4, length: UNKNOWN - X - 4, bytes: None },
     ];
     let (mut memory, mut used) = ([0; 200], 0);
     for run in runs {
@@ -55,10 +55,10 @@ fn log(alone: &[Record<'_>], first: &[Record<'_>], second: &[Record<'_>]) -> Vec
             let length = context.encode(record, &mut room);
             content.extend_from_slice(&room[..length]);
         }
-        put(&mut out, &Chunk { thread, clock, content: Content::Records(&[]) }, &content);
+        put(&mut out, &Chunk { thread, clock, content: ChunkContent::Records(&[]) }, &content);
     }
     // It belongs to the fork, wherever it stands and whatever its clock says.
-    put(&mut out, &Chunk { thread: 0, clock: 99, content: Content::Memory(memory) }, memory);
+    put(&mut out, &Chunk { thread: 0, clock: 99, content: ChunkContent::Memory(memory) }, memory);
     out
 }
 

@@ -2,13 +2,13 @@
 
 use foretell_native::{Follow, Program, convert, convert_with, recompute};
 use foretell_trace::{Trace, TraceError};
-use foretell_wire::code::{Code, Function, Operand, Position};
-use foretell_wire::hook::Order;
-use foretell_wire::log::memory::Run;
+use foretell_wire::code::{Code, CodePosition, FunctionCode, Operand};
+use foretell_wire::hook::MemoryOrder;
+use foretell_wire::log::memory::ByteRun;
 use foretell_wire::log::module::Module;
-use foretell_wire::log::{Chunk, Content, ENDED, HEADER, MAGIC, PAGE};
+use foretell_wire::log::{Chunk, ChunkContent, ENDED, HEADER, MAGIC, PAGE};
 use foretell_wire::record::{Context, LONGEST_RECORD, Record, SyncOp};
-use foretell_wire::site::{Global, Site, Table};
+use foretell_wire::site::{Global, Site, SiteTable};
 
 /// Where the table of the only module is.
 const TABLE: u64 = 0x5000;
@@ -27,9 +27,9 @@ impl Random {
 }
 
 /// `while (variable < parameter) { local = variable; function(local); }`, more or less.
-fn function() -> Function {
+fn function() -> FunctionCode {
     let mut function =
-        Function { name: 1, parameters: vec![1], blocks: vec![2, 3, 4, 1], ..Function::default() };
+        FunctionCode { name: 1, parameters: vec![1], blocks: vec![2, 3, 4, 1], ..FunctionCode::default() };
     let result = Operand::Instruction;
     for (opcode, operands) in [
         (26, vec![Operand::Number(1)]),
@@ -55,14 +55,15 @@ fn code() -> Vec<u8> {
         line,
         column: 2,
         caller,
-        position: Some(Position { function: 0, instruction }),
+        position: Some(CodePosition { function: 0, instruction }),
         is_told: instruction == 2,
         ..Site::default()
     };
     let sites = vec![site(1, None, 7), site(2, Some(0), 7), site(3, Some(1), 2), site(4, None, 2)];
     let globals = vec![Global { name: 2, size: 8 }];
     let texts = ["file.c", "_ZN4name8functionEv", "variable", "i32"].map(str::to_string).to_vec();
-    Code { table: Table { texts, sites, globals, ..Table::default() }, functions: vec![function()] }.encode()
+    Code { table: SiteTable { texts, sites, globals, ..SiteTable::default() }, functions: vec![function()] }
+        .encode()
 }
 
 fn sync(op: SyncOp, object: u64, other: u64) -> Record<'static> {
@@ -78,15 +79,15 @@ fn records() -> [Vec<Record<'static>>; 2] {
             Record::Read { site, addr: GLOBAL, size: 4, value },
             Record::Branch { site, by: Some(1) },
             Record::Write { site, addr: GLOBAL, size: 8, value },
-            Record::AtomicLoad { site, addr: GLOBAL + 8, size: 4, value: 0, order: Order::Acquire },
-            Record::AtomicStore { site, addr: GLOBAL + 8, size: 4, value: 1, order: Order::Release },
-            Record::Rmw { site, addr: GLOBAL + 8, size: 4, read: 1, written: 2, order: Order::AcqRel },
+            Record::AtomicLoad { site, addr: GLOBAL + 8, size: 4, value: 0, order: MemoryOrder::Acquire },
+            Record::AtomicStore { site, addr: GLOBAL + 8, size: 4, value: 1, order: MemoryOrder::Release },
+            Record::Rmw { site, addr: GLOBAL + 8, size: 4, read: 1, written: 2, order: MemoryOrder::AcqRel },
             Record::ReadRange { site, addr: HEAP, bytes: b"twelve bytes" },
             Record::Scan { site, addr: HEAP + 3, bytes: b"scan" },
             Record::WriteRange { site, addr: HEAP, bytes: b"ten bytes!" },
             Record::Copy { site, to: HEAP + 64, from: HEAP, bytes: b"copied" },
             Record::Fill { site, addr: HEAP + 128, byte: 7, length: 40 },
-            Record::Fence { order: Order::SeqCst },
+            Record::Fence { order: MemoryOrder::SeqCst },
             sync(SyncOp::Lock, 0x7000, 0),
             sync(SyncOp::Wait, 0x7100, 0x7000),
             sync(SyncOp::TimedOut, 0x7100, 0x7000),
@@ -132,13 +133,13 @@ fn log() -> Vec<u8> {
     log.push(1);
     log.resize(PAGE, 0);
     let module = Module { address: TABLE, table: &code(), globals: vec![GLOBAL] }.encode();
-    let chunk = Chunk { thread: 0, clock: 0, content: Content::Module(&module) };
+    let chunk = Chunk { thread: 0, clock: 0, content: ChunkContent::Module(&module) };
     log.extend_from_slice(&chunk.header(PAGE).expect("it is short"));
     log.extend_from_slice(&module);
     log.resize(2 * PAGE, 0);
     for (thread, records) in (0..).zip(records()) {
         let (start, mut context) = (log.len(), Context::NEW);
-        let chunk = Chunk { thread, clock: 1, content: Content::Records(&[]) };
+        let chunk = Chunk { thread, clock: 1, content: ChunkContent::Records(&[]) };
         log.extend_from_slice(&chunk.header(PAGE).expect("it is short"));
         for record in &records {
             let mut room = [0; LONGEST_RECORD + 32];
@@ -155,13 +156,13 @@ fn log() -> Vec<u8> {
 fn add_memory(log: &mut Vec<u8>) {
     let (mut content, mut used) = ([0; 100], 0);
     let runs = [
-        Run { address: GLOBAL, length: 8, bytes: Some(&[1, 2, 3, 4, 5, 6, 7, 8]) },
-        Run { address: GLOBAL + 8, length: 64, bytes: None },
+        ByteRun { address: GLOBAL, length: 8, bytes: Some(&[1, 2, 3, 4, 5, 6, 7, 8]) },
+        ByteRun { address: GLOBAL + 8, length: 64, bytes: None },
     ];
     for run in runs {
         used += run.encode(&mut content[used..]).expect("there is room");
     }
-    let chunk = Chunk { thread: 0, clock: 1, content: Content::Memory(&content[..used]) };
+    let chunk = Chunk { thread: 0, clock: 1, content: ChunkContent::Memory(&content[..used]) };
     let end = log.len() + PAGE;
     log.extend_from_slice(&chunk.header(PAGE).expect("it is short"));
     log.extend_from_slice(&content[..used]);

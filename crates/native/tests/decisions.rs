@@ -3,16 +3,17 @@
 use foretell_native::convert;
 use foretell_trace::Op;
 use foretell_wire::log::module::Module;
-use foretell_wire::log::{Chunk, Content, HEADER, MAGIC, PAGE};
+use foretell_wire::log::{Chunk, ChunkContent, HEADER, MAGIC, PAGE};
 use foretell_wire::record::{Context, LONGEST_RECORD, Record, SyncOp};
-use foretell_wire::site::{Site, Table};
+use foretell_wire::site::{Site, SiteTable};
 
 const TABLE: u64 = 0x10_0000;
 const ADDRESS: u64 = 0x20_0000;
 
 /// A log in which the second thread reads a word and then writes it, at sites like these.
 fn log(read: Site, write: Site) -> Vec<u8> {
-    let table = Table { texts: vec!["f".to_string()], sites: vec![read, write], ..Table::default() }.encode();
+    let table =
+        SiteTable { texts: vec!["f".to_string()], sites: vec![read, write], ..SiteTable::default() }.encode();
     let module = Module { address: TABLE, table: &table, globals: Vec::new() }.encode();
     let sync = |op, object| Record::Sync { site: 0, op, object, other: 0 };
     let access = |site, value| Record::Write { site, addr: ADDRESS, size: 4, value };
@@ -21,15 +22,15 @@ fn log(read: Site, write: Site) -> Vec<u8> {
     let second = [sync(SyncOp::Begin, 0), read, access(TABLE + 1, 8)];
     let mut out = MAGIC.to_vec();
     out.resize(PAGE, 0);
-    put(&mut out, Chunk { thread: 0, clock: 1, content: Content::Module(&module) }, &[]);
-    put(&mut out, Chunk { thread: 0, clock: 1, content: Content::Records(&[]) }, &first);
-    put(&mut out, Chunk { thread: 1, clock: 9, content: Content::Records(&[]) }, &second);
+    put(&mut out, Chunk { thread: 0, clock: 1, content: ChunkContent::Module(&module) }, &[]);
+    put(&mut out, Chunk { thread: 0, clock: 1, content: ChunkContent::Records(&[]) }, &first);
+    put(&mut out, Chunk { thread: 1, clock: 9, content: ChunkContent::Records(&[]) }, &second);
     out
 }
 
 fn put(out: &mut Vec<u8>, chunk: Chunk<'_>, records: &[Record<'_>]) {
     let (mut content, mut context) = (Vec::new(), Context::NEW);
-    if let Content::Module(module) = chunk.content {
+    if let ChunkContent::Module(module) = chunk.content {
         content.extend_from_slice(module);
     }
     for record in records {

@@ -14,7 +14,7 @@ const RECENT: usize = 4;
 pub(crate) struct Context(u32);
 
 #[derive(Clone, Copy, Debug)]
-struct Node {
+struct CallNode {
     /// Where the call is made.
     site: u64,
     parent: Context,
@@ -23,37 +23,37 @@ struct Node {
     recent: [(u64, Context); RECENT],
 }
 
-impl Node {
-    fn new(site: u64, parent: Context) -> Node {
-        Node { site, parent, recent: [(0, Context::default()); RECENT] }
+impl CallNode {
+    fn new(site: u64, parent: Context) -> CallNode {
+        CallNode { site, parent, recent: [(0, Context::default()); RECENT] }
     }
 }
 
 /// All calls that were ever made.
 #[derive(Debug)]
-pub(crate) struct Calls {
-    nodes: Vec<Node>,
+pub(crate) struct CallTree {
+    nodes: Vec<CallNode>,
     children: FxHashMap<(Context, u64), Context>,
 }
 
 /// Where a thread is.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Position {
+pub(crate) struct StackPosition {
     pub(crate) context: Context,
     /// How many further calls it is in, without nodes.
     beyond: u32,
 }
 
-impl Default for Calls {
-    fn default() -> Calls {
-        Calls { nodes: vec![Node::new(0, Context::default())], children: FxHashMap::default() }
+impl Default for CallTree {
+    fn default() -> CallTree {
+        CallTree { nodes: vec![CallNode::new(0, Context::default())], children: FxHashMap::default() }
     }
 }
 
-impl Calls {
+impl CallTree {
     /// The thread calls something at this site.
     #[inline(always)]
-    pub(crate) fn enter(&mut self, position: &mut Position, site: u64) {
+    pub(crate) fn enter(&mut self, position: &mut StackPosition, site: u64) {
         let from = position.context;
         if let Some(node) = self.nodes.get(from.0 as usize)
             && let (known, child) = node.recent[place_of(site)]
@@ -68,7 +68,7 @@ impl Calls {
     }
 
     #[inline(never)]
-    fn enter_anew(&mut self, position: &mut Position, site: u64) {
+    fn enter_anew(&mut self, position: &mut StackPosition, site: u64) {
         let from = position.context;
         match self.child(from, site).filter(|_| position.beyond == 0) {
             Some(child) => position.context = child,
@@ -78,7 +78,7 @@ impl Calls {
 
     /// So many calls of the thread have ended.
     #[inline(always)]
-    pub(crate) fn exit(&self, position: &mut Position, calls: u32) {
+    pub(crate) fn exit(&self, position: &mut StackPosition, calls: u32) {
         let beyond = position.beyond.min(calls);
         position.beyond -= beyond;
         for _ in beyond..calls {
@@ -118,7 +118,7 @@ impl Calls {
     #[cold]
     fn add(&mut self, parent: Context, site: u64) -> Option<Context> {
         let next = u32::try_from(self.nodes.len()).ok().filter(|_| self.nodes.len() < MOST)?;
-        self.nodes.push(Node::new(site, parent));
+        self.nodes.push(CallNode::new(site, parent));
         self.children.insert((parent, site), Context(next));
         Some(Context(next))
     }
@@ -135,7 +135,8 @@ mod tests {
 
     #[test]
     fn the_same_calls_are_the_same_place() {
-        let (mut calls, mut one, mut other) = (Calls::default(), Position::default(), Position::default());
+        let (mut calls, mut one, mut other) =
+            (CallTree::default(), StackPosition::default(), StackPosition::default());
         for site in [10, 20, 30] {
             calls.enter(&mut one, site);
         }
@@ -152,7 +153,7 @@ mod tests {
 
     #[test]
     fn no_more_can_end_than_has_begun() {
-        let (mut calls, mut position) = (Calls::default(), Position::default());
+        let (mut calls, mut position) = (CallTree::default(), StackPosition::default());
         calls.enter(&mut position, 10);
         calls.exit(&mut position, u32::MAX);
         assert_eq!(calls.path(position.context), []);

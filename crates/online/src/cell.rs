@@ -6,7 +6,7 @@
 //! compared with each other, and need not be ordered.
 
 use foretell_wire::hook;
-use foretell_wire::site::Language;
+use foretell_wire::site::SourceLanguage;
 
 use crate::clock::Epoch;
 use crate::order::{Ends, Released};
@@ -42,9 +42,9 @@ pub(crate) enum How {
     Atomic {
         reads: bool,
         writes: bool,
-        order: hook::Order,
+        order: hook::MemoryOrder,
         /// Where this language rules.
-        language: Language,
+        language: SourceLanguage,
     },
 }
 
@@ -60,16 +60,16 @@ impl How {
 
 /// Some bytes of a word.
 #[derive(Clone, Debug)]
-pub(crate) struct Cell {
+pub(crate) struct ShadowCell {
     /// Which, as bits.
     pub(crate) bytes: u8,
     pub(crate) plain: Accesses,
     atomic: Option<Box<Atomic>>,
 }
 
-impl Cell {
-    pub(crate) fn new(bytes: u8, plain: Accesses) -> Cell {
-        Cell { bytes, plain, atomic: None }
+impl ShadowCell {
+    pub(crate) fn new(bytes: u8, plain: Accesses) -> ShadowCell {
+        ShadowCell { bytes, plain, atomic: None }
     }
 
     /// The access that is being made touches these bytes, which begin at this address.

@@ -2,27 +2,27 @@
 
 use std::ops::Range;
 
-use foretell_wire::holders::Mode;
-use foretell_wire::hook::Order as MemoryOrder;
-use foretell_wire::races::{Kind, Race};
+use foretell_wire::holders::HoldMode;
+use foretell_wire::hook::MemoryOrder;
+use foretell_wire::races::{LoggedRace, RacingAccessKind};
 use foretell_wire::record::{EXIT, LARGEST_LOCAL, Record, SyncOp};
-use foretell_wire::site::Language;
+use foretell_wire::site::SourceLanguage;
 
-use crate::blocks::{Block, Blocks, End, Purpose};
-use crate::calls::{Calls, Position};
+use crate::blocks::{BlockEnd, BlockPurpose, Blocks, MemoryBlock};
+use crate::calls::{CallTree, StackPosition};
 use crate::cell::How;
 use crate::clock::{Epoch, MOST_THREADS};
 use crate::languages::Languages;
 use crate::order::Order;
 use crate::place::AccessSite;
-use crate::reports::Reports;
+use crate::reports::RaceReports;
 use crate::scene::Scene;
-use crate::shadow::{Shadow, WORD};
+use crate::shadow::{ShadowMemory, WORD};
 
 /// Finds races among the records of a program.
 #[derive(Debug, Default)]
 pub struct Detector {
-    state: State,
+    state: ProgramState,
 }
 
 /// A plain access or a call: the most frequent records, in a short form.
@@ -53,20 +53,20 @@ pub enum ShortRecord {
 
 /// What is known of the program.
 #[derive(Debug, Default)]
-struct State {
+struct ProgramState {
     order: Order,
     blocks: Blocks,
-    shadow: Shadow,
-    calls: Calls,
+    shadow: ShadowMemory,
+    calls: CallTree,
     languages: Languages,
-    reports: Reports,
+    reports: RaceReports,
     /// Where each thread is that is not looked at now.
-    positions: Vec<Position>,
+    positions: Vec<StackPosition>,
     /// The thread of the current record, and its epoch.
     thread: u32,
     now: Epoch,
     /// The calls that it is in.
-    position: Position,
+    position: StackPosition,
     /// What it accesses is of no interest: it is the doing of a library in which it waits, or there was never another
     /// thread.
     is_ignored: bool,
@@ -112,7 +112,7 @@ impl Detector {
     }
 
     /// A module was loaded whose sites are these, and where this language rules. Elsewhere it is none.
-    pub fn module(&mut self, sites: &Range<u64>, language: Language) {
+    pub fn module(&mut self, sites: &Range<u64>, language: SourceLanguage) {
         self.state.languages.add(sites, language);
     }
 
@@ -139,7 +139,7 @@ impl Detector {
 
     /// The races that were found since this was last asked: one for each pair of sites, and not more than a thousand
     /// in all.
-    pub fn take_races(&mut self) -> Vec<Race> {
+    pub fn take_races(&mut self) -> Vec<LoggedRace> {
         self.state.reports.take_news()
     }
 
@@ -156,7 +156,7 @@ impl Detector {
     }
 }
 
-impl State {
+impl ProgramState {
     /// Another thread does what is looked at from now on.
     #[inline(never)]
     fn turn_to(&mut self, thread: u32) {
@@ -166,7 +166,7 @@ impl State {
         }
         let most = self.thread.max(thread) as usize + 1;
         if self.positions.len() < most {
-            self.positions.resize(most, Position::default());
+            self.positions.resize(most, StackPosition::default());
         }
         let (before, after) = (self.thread as usize, thread as usize);
         if let Some(position) = self.positions.get_mut(before) {
@@ -200,7 +200,8 @@ impl State {
     /// Nearly all are ordered after what is remembered of their bytes, and take the place of that.
     #[inline(always)]
     fn plain(&mut self, site: u64, addr: u64, size: u8, writes: bool) -> bool {
-        let (how, kind) = if writes { (How::Write, Kind::Write) } else { (How::Read, Kind::Read) };
+        let (how, kind) =
+            if writes { (How::Write, RacingAccessKind::Write) } else { (How::Read, RacingAccessKind::Read) };
         let bytes = (u64::from(u8::MAX) >> (WORD - u64::from(size))) << (addr % WORD);
         let Some(bytes) = u8::try_from(bytes).ok().filter(|_| !self.is_ignored) else {
             return self.range(addr, size.into(), site, how);
@@ -306,18 +307,18 @@ impl State {
     #[inline(never)]
     fn access_anew(&mut self, word: u64, bytes: u8, count: u16, site: u64, how: How) -> bool {
         let kind = match how {
-            How::Read => Kind::Read,
-            How::Write => Kind::Write,
-            How::Atomic { reads: true, writes: true, .. } => Kind::Update,
-            How::Atomic { writes: true, .. } => Kind::AtomicStore,
-            How::Atomic { .. } => Kind::AtomicLoad,
+            How::Read => RacingAccessKind::Read,
+            How::Write => RacingAccessKind::Write,
+            How::Atomic { reads: true, writes: true, .. } => RacingAccessKind::Update,
+            How::Atomic { writes: true, .. } => RacingAccessKind::AtomicStore,
+            How::Atomic { .. } => RacingAccessKind::AtomicLoad,
         };
         let place = AccessSite { site, context: self.position.context, bytes: count, kind };
         !self.scene(place, |shadow, scene| shadow.access(word, bytes, how, scene))
     }
 
     /// Says whether what was done orders anything.
-    fn scene(&mut self, place: AccessSite, act: impl FnOnce(&mut Shadow, &mut Scene<'_>)) -> bool {
+    fn scene(&mut self, place: AccessSite, act: impl FnOnce(&mut ShadowMemory, &mut Scene<'_>)) -> bool {
         let mut scene = Scene {
             thread: self.thread,
             now: self.now,
@@ -354,7 +355,8 @@ impl State {
             return;
         }
         let thread = self.thread;
-        let place = AccessSite { site, context: self.position.context, bytes: 0, kind: Kind::Free };
+        let place =
+            AccessSite { site, context: self.position.context, bytes: 0, kind: RacingAccessKind::Free };
         match op {
             SyncOp::Begin => self.begin(place, object..other),
             // The thread that called `exit` still uses its stack.
@@ -362,11 +364,11 @@ impl State {
             SyncOp::End => self.end_stack(place),
             SyncOp::Fork => self.order.fork(thread, small(object)),
             SyncOp::Join => self.order.join(thread, small(object)),
-            SyncOp::Lock => self.order.lock(thread, object, Mode::Alone),
-            SyncOp::LockShared => self.order.lock(thread, object, Mode::Shared),
+            SyncOp::Lock => self.order.lock(thread, object, HoldMode::Alone),
+            SyncOp::LockShared => self.order.lock(thread, object, HoldMode::Shared),
             SyncOp::Unlock => self.order.unlock(thread, object),
-            SyncOp::TryFailed => self.order.try_failed(thread, object, Mode::Alone),
-            SyncOp::TrySharedFailed => self.order.try_failed(thread, object, Mode::Shared),
+            SyncOp::TryFailed => self.order.try_failed(thread, object, HoldMode::Alone),
+            SyncOp::TrySharedFailed => self.order.try_failed(thread, object, HoldMode::Shared),
             SyncOp::Wait => self.order.wait(thread, other),
             SyncOp::Woken => self.order.go_on(thread, Some(object), other),
             SyncOp::TimedOut => self.order.go_on(thread, None, other),
@@ -381,10 +383,14 @@ impl State {
                 self.order.now(who);
                 self.order.depart(who, object);
             }
-            SyncOp::Alloc => self.allocate(place, object..object.saturating_add(other.max(1)), Purpose::Heap),
-            SyncOp::Part => self.allocate(place, object..object.saturating_add(other.max(1)), Purpose::Part),
+            SyncOp::Alloc => {
+                self.allocate(place, object..object.saturating_add(other.max(1)), BlockPurpose::Heap);
+            }
+            SyncOp::Part => {
+                self.allocate(place, object..object.saturating_add(other.max(1)), BlockPurpose::Part);
+            }
             SyncOp::Free if other > 0 => {
-                self.allocate(place, object..object.saturating_add(other), Purpose::Mapped);
+                self.allocate(place, object..object.saturating_add(other), BlockPurpose::Mapped);
             }
             SyncOp::Free => self.free(place, object),
             SyncOp::LocalEnd => {
@@ -393,7 +399,7 @@ impl State {
             }
             SyncOp::Name => {}
             SyncOp::Shared => {
-                self.allocate(place, object..object.saturating_add(other), Purpose::Outside);
+                self.allocate(place, object..object.saturating_add(other), BlockPurpose::Outside);
             }
         }
         self.look();
@@ -411,30 +417,30 @@ impl State {
 
     fn begin(&mut self, place: AccessSite, stack: Range<u64>) {
         if stack.start < stack.end {
-            self.allocate(place, stack, Purpose::Stack(self.thread));
+            self.allocate(place, stack, BlockPurpose::Stack(self.thread));
         }
     }
 
     /// Memory is allocated again.
-    fn allocate(&mut self, place: AccessSite, range: Range<u64>, purpose: Purpose) {
+    fn allocate(&mut self, place: AccessSite, range: Range<u64>, purpose: BlockPurpose) {
         for old in self.blocks.cut(&range) {
             match (old.end, old.purpose) {
                 (Some(end), _) => self.order.learn(self.thread, &end.known),
                 // It must have been freed by uninstrumented code.
-                (None, Purpose::Heap) if purpose == Purpose::Part => {}
-                (None, Purpose::Heap | Purpose::Stack(_)) => self.order.fence(self.thread),
-                (None, Purpose::Part | Purpose::Mapped | Purpose::Outside) => {}
+                (None, BlockPurpose::Heap) if purpose == BlockPurpose::Part => {}
+                (None, BlockPurpose::Heap | BlockPurpose::Stack(_)) => self.order.fence(self.thread),
+                (None, BlockPurpose::Part | BlockPurpose::Mapped | BlockPurpose::Outside) => {}
             }
         }
         let birth = self.order.now(self.thread);
         let known = self.order.copy(self.thread);
         self.order.advance_if_seen(self.thread);
         self.order.forget(&range);
-        let seen = if purpose == Purpose::Outside { Epoch::OUTSIDE } else { birth };
+        let seen = if purpose == BlockPurpose::Outside { Epoch::OUTSIDE } else { birth };
         self.shadow.renew(&range, seen);
         // To allocate memory is to write it.
-        let place = AccessSite { kind: Kind::Write, ..place };
-        self.blocks.add(&range, Block::new(&range, purpose, birth, place, known));
+        let place = AccessSite { kind: RacingAccessKind::Write, ..place };
+        self.blocks.add(&range, MemoryBlock::new(&range, purpose, birth, place, known));
     }
 
     /// The block that begins here is freed, unless it already was.
@@ -442,7 +448,7 @@ impl State {
         let known = self.order.copy(self.thread);
         self.order.advance_if_seen(self.thread);
         self.look();
-        let end = End { epoch: self.now, place, known };
+        let end = BlockEnd { epoch: self.now, place, known };
         let Some((until, block)) = self.blocks.beginning_at(start) else { return };
         if block.end.is_some() {
             return;
@@ -464,7 +470,7 @@ impl State {
     /// The stack of a thread that has ended can become another's.
     fn end_stack(&mut self, place: AccessSite) {
         let thread = self.thread;
-        let end = End { epoch: self.now, place, known: self.order.copy(thread) };
+        let end = BlockEnd { epoch: self.now, place, known: self.order.copy(thread) };
         self.blocks.end_stack(thread, end);
     }
 }

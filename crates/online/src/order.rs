@@ -9,15 +9,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
 
-use foretell_wire::holders::{Holders, Mode};
+use foretell_wire::holders::{HoldMode, Holders};
 use foretell_wire::hook;
-use foretell_wire::site::Language;
+use foretell_wire::site::SourceLanguage;
 
 use crate::clock::{Clock, Epoch, LAST_TIME, MOST_THREADS, Time};
 
 /// What a thread knows, and what its fences know.
 #[derive(Debug, Default)]
-struct Known {
+struct ThreadKnowledge {
     clock: Clock,
     /// What came before its last release fence: its relaxed stores publish this.
     released: Clock,
@@ -30,7 +30,7 @@ struct Known {
 }
 
 #[derive(Debug, Default)]
-struct Lock {
+struct LockClock {
     /// What came before the last exclusive release.
     exclusive: Clock,
     /// What came before the shared releases so far.
@@ -38,14 +38,14 @@ struct Lock {
 }
 
 #[derive(Debug, Default)]
-struct Semaphore {
+struct SemaphoreClock {
     clock: Clock,
     /// How many permits it has, if its creation was seen.
     permits: Option<u64>,
 }
 
 #[derive(Debug, Default)]
-struct Barrier {
+struct BarrierClock {
     /// What came before the arrivals so far.
     arrivals: Clock,
     /// What came before the arrivals of generations that are complete.
@@ -71,7 +71,7 @@ pub(crate) enum Ends {
 }
 
 impl Ends {
-    pub(crate) fn of(updates: bool, language: Language) -> Ends {
+    pub(crate) fn of(updates: bool, language: SourceLanguage) -> Ends {
         match language {
             _ if updates => Ends::None,
             language if language.stores_continue_sequences() => Ends::Others,
@@ -81,13 +81,13 @@ impl Ends {
 }
 
 /// What comes before the current epoch of a thread.
-pub(crate) struct Past<'a> {
+pub(crate) struct EpochPast<'a> {
     thread: u32,
     floor: Time,
     clock: &'a [Time],
 }
 
-impl Past<'_> {
+impl EpochPast<'_> {
     /// Whether the epoch comes before. The thread's own do.
     #[inline(always)]
     pub(crate) fn has(&self, epoch: Epoch) -> bool {
@@ -100,20 +100,20 @@ impl Past<'_> {
 /// Happens-before: the vector clocks of threads, locks and other objects.
 #[derive(Debug, Default)]
 pub(crate) struct Order {
-    threads: Vec<Known>,
+    threads: Vec<ThreadKnowledge>,
     /// The latest time that any thread has.
     latest: Time,
     /// Everything up to this time comes before everything from now on.
     floor: Time,
     /// There was ever more than one thread.
     has_forked: bool,
-    locks: BTreeMap<u64, Lock>,
+    locks: BTreeMap<u64, LockClock>,
     holders: Holders<u64>,
     /// Locks that the first thread gave up without having taken them: the process is a copy of one that held them.
     held_since_the_beginning: BTreeSet<u64>,
     conditions: BTreeMap<u64, Clock>,
-    semaphores: BTreeMap<u64, Semaphore>,
-    barriers: BTreeMap<u64, Barrier>,
+    semaphores: BTreeMap<u64, SemaphoreClock>,
+    barriers: BTreeMap<u64, BarrierClock>,
 }
 
 impl Order {
@@ -149,9 +149,9 @@ impl Order {
 
     /// What comes before what the thread does now, to be asked often.
     #[inline(always)]
-    pub(crate) fn known_to(&self, thread: u32) -> Past<'_> {
+    pub(crate) fn known_to(&self, thread: u32) -> EpochPast<'_> {
         let clock = self.threads.get(thread as usize).map_or(&[][..], |known| known.clock.times());
-        Past { thread, floor: self.floor, clock }
+        EpochPast { thread, floor: self.floor, clock }
     }
 
     /// What the thread knows, to be kept.
@@ -214,7 +214,7 @@ impl Order {
         }
     }
 
-    pub(crate) fn lock(&mut self, thread: u32, lock: u64, mode: Mode) {
+    pub(crate) fn lock(&mut self, thread: u32, lock: u64, mode: HoldMode) {
         if self.holders.take_over(lock, thread, mode) {
             self.fence_at_once();
         }
@@ -222,7 +222,7 @@ impl Order {
     }
 
     /// Any other thread that is still said to hold the lock has released it externally, at an unknown time.
-    fn make_way(&mut self, thread: u32, lock: u64, mode: Mode) {
+    fn make_way(&mut self, thread: u32, lock: u64, mode: HoldMode) {
         if !self.holders.in_the_way(lock, thread, mode).is_empty() {
             self.fence_at_once();
         }
@@ -232,22 +232,22 @@ impl Order {
         match self.holders.give_up(lock, thread) {
             Some((holder, mode)) if holder == thread => self.end_section(thread, lock, mode),
             // The thread that takes the lock next comes after this.
-            Some((_, Mode::Alone)) => {
+            Some((_, HoldMode::Alone)) => {
                 // It was taken after all that had given it up before.
-                self.begin_section(thread, lock, Mode::Alone);
-                self.end_section(thread, lock, Mode::Alone);
+                self.begin_section(thread, lock, HoldMode::Alone);
+                self.end_section(thread, lock, HoldMode::Alone);
             }
             // A reader's hold has ended, it is not known whose.
-            Some((_, Mode::Shared)) => self.fence_at_once(),
+            Some((_, HoldMode::Shared)) => self.fence_at_once(),
             None if thread == 0 && self.held_since_the_beginning.insert(lock) => {
-                self.end_section(thread, lock, Mode::Alone);
+                self.end_section(thread, lock, HoldMode::Alone);
             }
             None => self.fence(thread),
         }
     }
 
     /// An attempt to lock has failed: it comes after all that the owners did so far.
-    pub(crate) fn try_failed(&mut self, thread: u32, lock: u64, mode: Mode) {
+    pub(crate) fn try_failed(&mut self, thread: u32, lock: u64, mode: HoldMode) {
         if !self.holders.is_held(lock, mode) {
             return self.fence(thread);
         }
@@ -261,7 +261,7 @@ impl Order {
     /// The thread releases the lock and waits.
     pub(crate) fn wait(&mut self, thread: u32, lock: u64) {
         if self.holders.wait(lock, thread) || self.held_since_the_beginning(thread, lock) {
-            self.end_section(thread, lock, Mode::Alone);
+            self.end_section(thread, lock, HoldMode::Alone);
         } else {
             self.fence(thread);
         }
@@ -269,10 +269,10 @@ impl Order {
 
     fn held_since_the_beginning(&mut self, thread: u32, lock: u64) -> bool {
         let is_held = thread == 0
-            && !self.holders.is_held(lock, Mode::Alone)
+            && !self.holders.is_held(lock, HoldMode::Alone)
             && self.held_since_the_beginning.insert(lock);
         if is_held {
-            self.holders.take(lock, thread, Mode::Alone);
+            self.holders.take(lock, thread, HoldMode::Alone);
             self.holders.wait(lock, thread);
         }
         is_held
@@ -280,14 +280,14 @@ impl Order {
 
     /// The thread has waited, and holds the lock again. If a thread has notified it, this is for which condition.
     pub(crate) fn go_on(&mut self, thread: u32, condition: Option<u64>, lock: u64) {
-        self.make_way(thread, lock, Mode::Alone);
+        self.make_way(thread, lock, HoldMode::Alone);
         if !self.holders.has_waited(lock, thread) {
-            return self.lock(thread, lock, Mode::Alone);
+            return self.lock(thread, lock, HoldMode::Alone);
         }
         if let Some(clock) = condition.and_then(|condition| self.conditions.get(&condition)) {
             of(&mut self.threads, thread).learn(clock);
         }
-        self.begin_section(thread, lock, Mode::Alone);
+        self.begin_section(thread, lock, HoldMode::Alone);
         if std::mem::take(&mut self.of(thread).owes_fence) {
             self.fence_at_once();
         }
@@ -299,7 +299,7 @@ impl Order {
     }
 
     pub(crate) fn create_semaphore(&mut self, thread: u32, semaphore: u64, permits: u64) {
-        self.semaphores.insert(semaphore, Semaphore { clock: Clock::default(), permits: Some(permits) });
+        self.semaphores.insert(semaphore, SemaphoreClock { clock: Clock::default(), permits: Some(permits) });
         self.meet_at(thread, semaphore);
     }
 
@@ -345,7 +345,7 @@ impl Order {
     }
 
     /// What was released to the very access that acquires it happens before it.
-    pub(crate) fn load(&mut self, thread: u32, released: &Released, order: hook::Order) {
+    pub(crate) fn load(&mut self, thread: u32, released: &Released, order: hook::MemoryOrder) {
         let known = self.of(thread);
         for (_, clock) in released {
             if acquires(order) {
@@ -357,7 +357,13 @@ impl Order {
     }
 
     /// A store, or the storing part of an update.
-    pub(crate) fn store(&mut self, thread: u32, released: &mut Released, order: hook::Order, ends: Ends) {
+    pub(crate) fn store(
+        &mut self,
+        thread: u32,
+        released: &mut Released,
+        order: hook::MemoryOrder,
+        ends: Ends,
+    ) {
         match ends {
             Ends::None => {}
             Ends::Others => released.retain(|head| head.0 == thread),
@@ -375,7 +381,7 @@ impl Order {
         }
     }
 
-    pub(crate) fn memory_fence(&mut self, thread: u32, order: hook::Order) {
+    pub(crate) fn memory_fence(&mut self, thread: u32, order: hook::MemoryOrder) {
         let known = self.of(thread);
         if acquires(order) {
             known.copy = None;
@@ -396,26 +402,26 @@ impl Order {
         self.holders.forget(range.clone());
     }
 
-    fn begin_section(&mut self, thread: u32, lock: u64, mode: Mode) {
+    fn begin_section(&mut self, thread: u32, lock: u64, mode: HoldMode) {
         let Some(lock) = self.locks.get(&lock) else { return };
         let known = of(&mut self.threads, thread);
         known.learn(&lock.exclusive);
-        if mode == Mode::Alone {
+        if mode == HoldMode::Alone {
             known.learn(&lock.shared);
         }
     }
 
-    fn end_section(&mut self, thread: u32, lock: u64, mode: Mode) {
+    fn end_section(&mut self, thread: u32, lock: u64, mode: HoldMode) {
         let lock = self.locks.entry(lock).or_default();
         let known = of(&mut self.threads, thread);
         match mode {
-            Mode::Alone => lock.exclusive.copy_from(&known.clock),
-            Mode::Shared => lock.shared.join(&known.clock),
+            HoldMode::Alone => lock.exclusive.copy_from(&known.clock),
+            HoldMode::Shared => lock.shared.join(&known.clock),
         }
         self.advance(thread);
     }
 
-    fn of(&mut self, thread: u32) -> &mut Known {
+    fn of(&mut self, thread: u32) -> &mut ThreadKnowledge {
         if self.threads.len() <= thread as usize {
             self.begin(thread);
         }
@@ -425,11 +431,11 @@ impl Order {
     /// A thread comes up; others with smaller numbers may not have been seen yet.
     #[cold]
     fn begin(&mut self, thread: u32) {
-        self.threads.resize_with(thread as usize + 1, Known::default);
+        self.threads.resize_with(thread as usize + 1, ThreadKnowledge::default);
     }
 }
 
-impl Known {
+impl ThreadKnowledge {
     fn learn(&mut self, clock: &Clock) {
         self.copy = None;
         self.clock.join(clock);
@@ -437,12 +443,12 @@ impl Known {
 }
 
 /// The thread. It was asked for its current epoch before, so it is there.
-fn of(threads: &mut [Known], thread: u32) -> &mut Known {
+fn of(threads: &mut [ThreadKnowledge], thread: u32) -> &mut ThreadKnowledge {
     &mut threads[thread as usize]
 }
 
 /// Acquire and release: the thread's clock joins that of the object, and the object's becomes the result.
-fn meet(here: &mut Clock, known: &mut Known) {
+fn meet(here: &mut Clock, known: &mut ThreadKnowledge) {
     known.learn(here);
     here.join(&known.clock);
 }
@@ -457,10 +463,10 @@ fn forget<T>(objects: &mut BTreeMap<u64, T>, range: &Range<u64>) {
     }
 }
 
-fn acquires(order: hook::Order) -> bool {
-    matches!(order, hook::Order::Acquire | hook::Order::AcqRel | hook::Order::SeqCst)
+fn acquires(order: hook::MemoryOrder) -> bool {
+    matches!(order, hook::MemoryOrder::Acquire | hook::MemoryOrder::AcqRel | hook::MemoryOrder::SeqCst)
 }
 
-fn releases(order: hook::Order) -> bool {
-    matches!(order, hook::Order::Release | hook::Order::AcqRel | hook::Order::SeqCst)
+fn releases(order: hook::MemoryOrder) -> bool {
+    matches!(order, hook::MemoryOrder::Release | hook::MemoryOrder::AcqRel | hook::MemoryOrder::SeqCst)
 }

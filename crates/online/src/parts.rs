@@ -8,7 +8,7 @@
 
 use foretell_wire::hook;
 
-use crate::cell::{Cell, How};
+use crate::cell::{How, ShadowCell};
 use crate::clock::Epoch;
 use crate::order::{Ends, Released};
 use crate::scene::Scene;
@@ -19,10 +19,10 @@ const READERS: usize = 4;
 
 /// What is known of the word.
 #[derive(Debug, Default)]
-pub(crate) struct Parts {
+pub(crate) struct WordParts {
     /// The epoch of its allocation, if that may not happen before all accesses.
     birth: Epoch,
-    cells: Vec<Cell>,
+    cells: Vec<ShadowCell>,
     /// The bytes at which some access begins or ends.
     bounds: u8,
     /// The bytes that some atomic access has together with the byte before.
@@ -35,11 +35,11 @@ pub(crate) struct Parts {
     reread: [Epoch; READERS],
 }
 
-impl Parts {
+impl WordParts {
     /// A word with this state in its cells, and these bytes of its accesses.
-    pub(crate) fn new(birth: Epoch, cells: impl Iterator<Item = Cell>, accesses: [u8; 4]) -> Parts {
+    pub(crate) fn new(birth: Epoch, cells: impl Iterator<Item = ShadowCell>, accesses: [u8; 4]) -> WordParts {
         let bounds = accesses.into_iter().fold(0, |all, bytes| all | bounds(bytes));
-        Parts { birth, cells: cells.collect(), bounds, ..Parts::default() }
+        WordParts { birth, cells: cells.collect(), bounds, ..WordParts::default() }
     }
 
     /// The access that is being made touches these bytes of the word, given as bits.
@@ -63,7 +63,7 @@ impl Parts {
 
     fn access_anew(&mut self, word: u64, bytes: u8, how: How, scene: &mut Scene<'_>) {
         if !scene.is_before(self.birth) {
-            let is_written = |cell: &Cell| cell.bytes & bytes != 0 && cell.is_written();
+            let is_written = |cell: &ShadowCell| cell.bytes & bytes != 0 && cell.is_written();
             match self.cells.iter().any(is_written) {
                 true => scene.learn_birth(word),
                 false => scene.meet_birth(first_byte(word, bytes)),
@@ -102,7 +102,7 @@ impl Parts {
             self.inseparable |= bytes & !first(bytes);
         }
         if self.bounds & self.inseparable != 0 {
-            self.whole = Some(self.cells.iter_mut().flat_map(Cell::take_released).collect());
+            self.whole = Some(self.cells.iter_mut().flat_map(ShadowCell::take_released).collect());
         }
     }
 
@@ -112,11 +112,11 @@ impl Parts {
         scene.orders = true;
         self.separate(bytes);
         let whole = self.whole.get_or_insert_default();
-        let mut touched: Vec<&mut Cell> =
+        let mut touched: Vec<&mut ShadowCell> =
             self.cells.iter_mut().filter(|cell| cell.bytes & bytes != 0).collect();
         let (reads, order) = match how {
-            How::Read => (true, hook::Order::Relaxed),
-            How::Write => (false, hook::Order::Relaxed),
+            How::Read => (true, hook::MemoryOrder::Relaxed),
+            How::Write => (false, hook::MemoryOrder::Relaxed),
             How::Atomic { reads, writes, order, language } => {
                 if language.mixed_sizes_race() {
                     for cell in &touched {
@@ -156,7 +156,7 @@ impl Parts {
             }
         }
         if left != 0 {
-            self.cells.push(Cell::new(left, <_>::default()));
+            self.cells.push(ShadowCell::new(left, <_>::default()));
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Where in the program an access was made, and how.
 
-use foretell_wire::races::Kind;
+use foretell_wire::races::RacingAccessKind;
 
 use crate::calls::Context;
 
@@ -13,11 +13,11 @@ pub(crate) struct AccessSite {
     pub(crate) context: Context,
     /// How many bytes it touched; more than can be counted here are the most that can.
     pub(crate) bytes: u16,
-    pub(crate) kind: Kind,
+    pub(crate) kind: RacingAccessKind,
 }
 
 impl Default for AccessSite {
     fn default() -> AccessSite {
-        AccessSite { site: 0, context: Context::default(), bytes: 0, kind: Kind::Read }
+        AccessSite { site: 0, context: Context::default(), bytes: 0, kind: RacingAccessKind::Read }
     }
 }

@@ -1,6 +1,6 @@
 //! The races that were found: one for each pair of places in the code.
 
-use foretell_wire::races::Race;
+use foretell_wire::races::LoggedRace;
 use rustc_hash::FxHashMap;
 
 /// The most pairs that are reported.
@@ -8,18 +8,18 @@ const MOST: usize = 1000;
 
 /// Races, and how often they were seen.
 #[derive(Debug, Default)]
-pub(crate) struct Reports {
+pub(crate) struct RaceReports {
     /// The number of each pair of sites, the smaller one first.
     known: FxHashMap<(u64, u64), usize>,
     /// How often each was seen.
     counts: Vec<u64>,
     /// Those that were not asked for yet.
-    news: Vec<Race>,
+    news: Vec<LoggedRace>,
 }
 
-impl Reports {
+impl RaceReports {
     /// Two accesses at these sites have raced; `tell` gives the details for the first time.
-    pub(crate) fn add(&mut self, one: u64, other: u64, tell: impl FnOnce() -> Race) {
+    pub(crate) fn add(&mut self, one: u64, other: u64, tell: impl FnOnce() -> LoggedRace) {
         let pair = (one.min(other), one.max(other));
         if let Some(count) = self.known.get(&pair).and_then(|&number| self.counts.get_mut(number)) {
             *count = count.saturating_add(1);
@@ -37,7 +37,7 @@ impl Reports {
     }
 
     /// What was found since this was last asked.
-    pub(crate) fn take_news(&mut self) -> Vec<Race> {
+    pub(crate) fn take_news(&mut self) -> Vec<LoggedRace> {
         std::mem::take(&mut self.news)
     }
 

@@ -1,14 +1,14 @@
 //! The current access: its thread, its site, and the state to compare it with.
 
-use foretell_wire::races::{self, Race};
+use foretell_wire::races::{self, LoggedRace};
 
-use crate::blocks::{Blocks, Purpose};
-use crate::calls::Calls;
+use crate::blocks::{BlockPurpose, Blocks};
+use crate::calls::CallTree;
 use crate::clock::Epoch;
 use crate::languages::Languages;
 use crate::order::Order;
 use crate::place::AccessSite;
-use crate::reports::Reports;
+use crate::reports::RaceReports;
 
 /// The access, and what is known beside the memory that it touches.
 pub(crate) struct Scene<'a> {
@@ -20,9 +20,9 @@ pub(crate) struct Scene<'a> {
     pub(crate) orders: bool,
     pub(crate) order: &'a mut Order,
     pub(crate) blocks: &'a Blocks,
-    pub(crate) calls: &'a Calls,
+    pub(crate) calls: &'a CallTree,
     pub(crate) languages: &'a Languages,
-    pub(crate) reports: &'a mut Reports,
+    pub(crate) reports: &'a mut RaceReports,
 }
 
 impl Scene<'_> {
@@ -54,7 +54,7 @@ impl Scene<'_> {
     #[cold]
     pub(crate) fn meet_birth(&mut self, addr: u64) {
         let blocks = self.blocks;
-        if let Some(block) = blocks.at(addr).filter(|block| block.purpose == Purpose::Heap)
+        if let Some(block) = blocks.at(addr).filter(|block| block.purpose == BlockPurpose::Heap)
             && !self.is_before(block.birth)
         {
             self.report(block.birth, &block.place, addr);
@@ -88,11 +88,11 @@ impl Scene<'_> {
             calls: calls.path(place.context),
         };
         let (now, place) = (self.now, self.place);
-        self.reports.add(there.site, place.site, || Race {
+        self.reports.add(there.site, place.site, || LoggedRace {
             address: addr,
             first: told(earlier, there),
             second: told(now, &place),
-            memory: blocks.at(addr).map_or(races::Memory::Static, |block| block.reported(calls)),
+            memory: blocks.at(addr).map_or(races::RaceMemory::Static, |block| block.reported(calls)),
         });
     }
 }

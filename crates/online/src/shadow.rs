@@ -3,17 +3,17 @@
 //! Nearly all memory is only ever accessed in one way: always the same bytes, never atomically, and read by one
 //! thread at a time. Of each half of such a word two epochs are kept, the last write and the last read since, side
 //! by side; and, further away, where they were made. So an access that only repeats what its thread did before,
-//! unseen by others, takes one look at a few bytes. Whatever is more complicated is kept elsewhere ([`Parts`]).
+//! unseen by others, takes one look at a few bytes. Whatever is more complicated is kept elsewhere ([`WordParts`]).
 
 use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
-use crate::blocks::{Blocks, Purpose};
-use crate::cell::{Accesses, Cell, How, ShadowAccess};
+use crate::blocks::{BlockPurpose, Blocks};
+use crate::cell::{Accesses, How, ShadowAccess, ShadowCell};
 use crate::clock::Epoch;
-use crate::order::Past;
-use crate::parts::Parts;
+use crate::order::EpochPast;
+use crate::parts::WordParts;
 use crate::place::AccessSite;
 use crate::scene::Scene;
 
@@ -69,14 +69,14 @@ impl Epochs {
 
 /// Where these accesses were made.
 #[derive(Clone, Copy, Default)]
-struct Places {
+struct AccessPlaces {
     write: AccessSite,
     read: AccessSite,
 }
 
 struct Page {
     epochs: Box<[Epochs; HALVES]>,
-    places: Box<[Places; HALVES]>,
+    places: Box<[AccessPlaces; HALVES]>,
 }
 
 impl Page {
@@ -116,7 +116,7 @@ impl Page {
 }
 
 /// All memory that was touched.
-pub(crate) struct Shadow {
+pub(crate) struct ShadowMemory {
     /// Where each page is, by its number.
     numbers: FxHashMap<u64, usize>,
     /// The same of those that were looked at last.
@@ -124,14 +124,14 @@ pub(crate) struct Shadow {
     pages: Vec<Page>,
     /// Pages whose memory is no more.
     unused: Vec<usize>,
-    parts: Vec<Parts>,
+    parts: Vec<WordParts>,
     /// Places among these that are free.
     free_parts: Vec<usize>,
 }
 
-impl Default for Shadow {
-    fn default() -> Shadow {
-        Shadow {
+impl Default for ShadowMemory {
+    fn default() -> ShadowMemory {
+        ShadowMemory {
             numbers: FxHashMap::default(),
             recent: Box::new([(u64::MAX, 0); RECENT]),
             pages: Vec::new(),
@@ -142,7 +142,7 @@ impl Default for Shadow {
     }
 }
 
-impl std::fmt::Debug for Shadow {
+impl std::fmt::Debug for ShadowMemory {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} pages, {} words in parts", self.numbers.len(), self.parts.len())
     }
@@ -159,7 +159,7 @@ fn half_of(addr: u64) -> usize {
     remainder(addr / (WORD / 2), HALVES)
 }
 
-impl Shadow {
+impl ShadowMemory {
     /// Whether the last access to these bytes, the first of which is at this address, was the same one in the same
     /// epoch. If in doubt, it was not.
     ///
@@ -183,7 +183,7 @@ impl Shadow {
         writes: bool,
         now: Epoch,
         place: AccessSite,
-        past: &Past<'_>,
+        past: &EpochPast<'_>,
     ) -> bool {
         let (known, number) = self.recent[remainder(addr / PAGE, RECENT)];
         let Some(page) = self.pages.get_mut(number).filter(|_| known == addr / PAGE) else { return false };
@@ -320,7 +320,7 @@ impl Shadow {
         if epochs.write == Epoch::ELSEWHERE {
             let freed = index(epochs.read);
             if let Some(parts) = self.parts.get_mut(freed) {
-                *parts = Parts::default();
+                *parts = WordParts::default();
             }
             self.free_parts.push(freed);
         }
@@ -367,13 +367,13 @@ impl Shadow {
     fn make(&mut self, page: u64, blocks: &Blocks) -> usize {
         let mut made = Page {
             epochs: Box::new([Epochs::default(); HALVES]),
-            places: Box::new([Places::default(); HALVES]),
+            places: Box::new([AccessPlaces::default(); HALVES]),
         };
         let start = page.saturating_mul(PAGE);
         for (part, block) in blocks.within(start..start.saturating_add(PAGE)) {
             let write = match (&block.end, block.purpose) {
-                (_, Purpose::Outside) => Epoch::OUTSIDE,
-                (Some(end), Purpose::Heap) => end.epoch.with(u8::MAX),
+                (_, BlockPurpose::Outside) => Epoch::OUTSIDE,
+                (Some(end), BlockPurpose::Heap) => end.epoch.with(u8::MAX),
                 _ => block.birth,
             };
             let place = block.end.as_ref().map(|end| end.place).unwrap_or_default();
@@ -393,7 +393,7 @@ impl Shadow {
 }
 
 /// A word whose state does not fit into epochs any more.
-fn parts_of(page: &Page, first: usize) -> Parts {
+fn parts_of(page: &Page, first: usize) -> WordParts {
     let (low, high) = (page.epochs[first], page.epochs[first | 1]);
     let cell = |half: usize, bytes: u8| {
         let (epochs, places) = (page.epochs[first | half], page.places[first | half]);
@@ -403,13 +403,13 @@ fn parts_of(page: &Page, first: usize) -> Parts {
         };
         let plain =
             Accesses { writes: access(epochs.write, places.write), reads: access(epochs.read, places.read) };
-        Cell::new((epochs.write.bytes() | epochs.read.bytes()) & bytes, plain)
+        ShadowCell::new((epochs.write.bytes() | epochs.read.bytes()) & bytes, plain)
     };
     let cells = if low == high { vec![cell(0, u8::MAX)] } else { vec![cell(0, HALF[0]), cell(1, HALF[1])] };
     let is_born = |epochs: &Epochs| epochs.write.bytes() == 0;
     let birth = [low, high].into_iter().find(is_born).map_or(Epoch::NONE, |epochs| epochs.write);
     let accesses = [low.write, low.read, high.write, high.read];
-    Parts::new(birth, cells.into_iter().filter(|cell| cell.bytes != 0), accesses.map(Epoch::bytes))
+    WordParts::new(birth, cells.into_iter().filter(|cell| cell.bytes != 0), accesses.map(Epoch::bytes))
 }
 
 /// The address of the first of these bytes.

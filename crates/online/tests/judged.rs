@@ -4,9 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use foretell_online::Detector;
-use foretell_wire::hook::Order;
+use foretell_wire::hook::MemoryOrder;
 use foretell_wire::record::{Record, SyncOp};
-use foretell_wire::site::Language;
+use foretell_wire::site::SourceLanguage;
 
 /// A generator of small numbers.
 struct Random(u64);
@@ -50,8 +50,13 @@ fn run(random: &mut Random, length: u32) -> Vec<Step> {
         let site = 1000 + site;
         let who: Vec<u32> = alive.iter().copied().collect();
         let thread = random.pick(&who);
-        let order =
-            random.pick(&[Order::Relaxed, Order::Acquire, Order::Release, Order::AcqRel, Order::SeqCst]);
+        let order = random.pick(&[
+            MemoryOrder::Relaxed,
+            MemoryOrder::Acquire,
+            MemoryOrder::Release,
+            MemoryOrder::AcqRel,
+            MemoryOrder::SeqCst,
+        ]);
         let record = match random.below(24) {
             0..9 => {
                 let memory = if random.below(5) == 0 { &ATOMIC[..] } else { &PLAIN };
@@ -137,7 +142,7 @@ fn site(record: &Record<'_>) -> u64 {
     }
 }
 
-fn order_of(record: &Record<'_>) -> Option<Order> {
+fn order_of(record: &Record<'_>) -> Option<MemoryOrder> {
     match *record {
         Record::AtomicLoad { order, .. }
         | Record::AtomicStore { order, .. }
@@ -148,11 +153,11 @@ fn order_of(record: &Record<'_>) -> Option<Order> {
 }
 
 fn acquires(record: &Record<'_>) -> bool {
-    matches!(order_of(record), Some(Order::Acquire | Order::AcqRel | Order::SeqCst))
+    matches!(order_of(record), Some(MemoryOrder::Acquire | MemoryOrder::AcqRel | MemoryOrder::SeqCst))
 }
 
 fn releases(record: &Record<'_>) -> bool {
-    matches!(order_of(record), Some(Order::Release | Order::AcqRel | Order::SeqCst))
+    matches!(order_of(record), Some(MemoryOrder::Release | MemoryOrder::AcqRel | MemoryOrder::SeqCst))
 }
 
 /// The heads of the release sequences that a load at this step sees: stores, read from directly or through updates; and
@@ -296,7 +301,7 @@ type Found = ((u64, u64), u64);
 /// just made, if the detector said that this would be nothing new; and how many of these there were.
 fn found(steps: &[Step]) -> (Vec<Found>, u32) {
     let mut detector = Detector::new();
-    detector.module(&CPP, Language::Cpp);
+    detector.module(&CPP, SourceLanguage::Cpp);
     let (mut known, mut turn, mut untold) = (BTreeSet::new(), u32::MAX, 0);
     for &(thread, record) in steps {
         if std::mem::replace(&mut turn, thread) != thread {

@@ -10,7 +10,7 @@
 //! * [`Pairs::All`]: every pair is a piece of work, in the order of the trace, a few thousand at a time.
 //! * [`Pairs::ByLocation`]: a pass over the trace keeps the few nearest pairs of each pair of locations. Once these are
 //!   worked off, the next pass collects those that come after them, more each time. Where there are more pairs of
-//!   locations than [`Limits::buckets`], the trace is cut into segments: all passes are made for pairs whose later
+//!   locations than [`PairLimits::buckets`], the trace is cut into segments: all passes are made for pairs whose later
 //!   access is in the first segment, then for the next. Nearest first then holds within each segment.
 //! * What is not handed out because a limit was reached is counted, never dropped in silence: for a pair of locations
 //!   in [`Bucket::left_out`], for what was not even looked at in [`Candidates::not_examined`].
@@ -28,14 +28,14 @@ use foretell_detect::{Pair, Pairs};
 use foretell_trace::{EventId, Loc, Trace};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use self::index::Index;
+use self::index::CandidateIndex;
 use self::near::{Near, Nearest};
 use self::sweep::{Before, Rivals, Sweep};
 use crate::predictor::Predictor;
 
 /// How much is looked at.
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
+pub struct PairLimits {
     /// How often, in all passes together, an access, a location or a group of accesses may be looked at. With the
     /// default an adversarial trace keeps one core busy for a minute or so; no other comes near it.
     pub inspections: u64,
@@ -47,9 +47,9 @@ pub struct Limits {
     pub pairs: usize,
 }
 
-impl Default for Limits {
-    fn default() -> Limits {
-        Limits { inspections: 1_000_000_000, of_locations: 10_000, buckets: 1 << 20, pairs: 8 << 20 }
+impl Default for PairLimits {
+    fn default() -> PairLimits {
+        PairLimits { inspections: 1_000_000_000, of_locations: 10_000, buckets: 1 << 20, pairs: 8 << 20 }
     }
 }
 
@@ -99,10 +99,10 @@ pub struct Count {
 pub struct Candidates<'a> {
     trace: &'a Trace,
     wanted: Pairs,
-    limits: Limits,
+    limits: PairLimits,
     stop: &'a AtomicBool,
     before: Box<Before<'a>>,
-    index: Index,
+    index: CandidateIndex,
     /// Where the present segment begins.
     begin: Sweep,
     /// Where the present segment ends and the next one begins.
@@ -120,7 +120,7 @@ impl<'a> Candidates<'a> {
     /// The candidates of the predictor's trace. Once `stop` is set, there are no more.
     pub fn new(predictor: &'a Predictor<'a>, wanted: Pairs, stop: &'a AtomicBool) -> Candidates<'a> {
         let before = Box::new(|event, thread| predictor.last_before(event, thread));
-        Candidates::with(predictor.trace(), wanted, stop, before, Limits::default())
+        Candidates::with(predictor.trace(), wanted, stop, before, PairLimits::default())
     }
 
     fn with(
@@ -128,9 +128,9 @@ impl<'a> Candidates<'a> {
         wanted: Pairs,
         stop: &'a AtomicBool,
         before: Box<Before<'a>>,
-        limits: Limits,
+        limits: PairLimits,
     ) -> Candidates<'a> {
-        let index = Index::new(trace);
+        let index = CandidateIndex::new(trace);
         let begin = Sweep::new(&index);
         let (end, open) = (begin.clone(), FxHashMap::default());
         let (passes, inspections, not_examined) = (0, 0, 0);
@@ -342,7 +342,7 @@ impl Bucket {
 
 /// One pass that keeps the nearest pairs of each pair of locations.
 struct Collector<'c> {
-    index: &'c Index,
+    index: &'c CandidateIndex,
     open: &'c mut FxHashMap<(Loc, Loc), Nearest>,
     keep: usize,
     /// Which pairs of locations may be opened, in the first pass.
@@ -391,10 +391,10 @@ impl Collector<'_> {
 }
 
 /// How many pairs the quick check leaves open, by what every schedule keeps alone: pairs of locations or of events, as
-/// wanted. The count ends where [`Limits::inspections`] does.
+/// wanted. The count ends where [`PairLimits::inspections`] does.
 pub fn quick_check(trace: &Trace, wanted: Pairs) -> Count {
-    let limits = Limits::default();
-    let index = Index::new(trace);
+    let limits = PairLimits::default();
+    let index = CandidateIndex::new(trace);
     let mut sweep = Sweep::new(&index);
     let (mut number, mut inspections) = (0, 0);
     let mut seen: FxHashSet<(Loc, Loc)> = FxHashSet::default();

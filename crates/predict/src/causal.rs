@@ -14,7 +14,7 @@ use foretell_trace::{Model, Op, Value, VarId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::flow::Flow;
-use crate::index::{Index, NONE, Seen};
+use crate::index::{Index, MustSee, NONE};
 
 /// How many entries all clocks of one kind may have together.
 const MOST_ENTRIES: usize = 1 << 26;
@@ -41,15 +41,15 @@ impl Causal {
     pub(crate) fn new(index: &Index<'_>, model: Model, same_write: bool) -> Causal {
         // Where reads may see anything, they tell nothing.
         let model = Some(model).filter(|&model| model != Model::Values);
-        Causal::found_by(Pass::new(index, model, same_write))
+        Causal::found_by(CausalPass::new(index, model, same_write))
     }
 
     /// What runs before an access whatever reads see.
     pub(crate) fn certain(index: &Index<'_>) -> Causal {
-        Causal::found_by(Pass::new(index, None, true))
+        Causal::found_by(CausalPass::new(index, None, true))
     }
 
-    fn found_by(mut pass: Pass<'_>) -> Causal {
+    fn found_by(mut pass: CausalPass<'_>) -> Causal {
         let index = pass.index;
         if pass.causal.width <= MOST_THREADS {
             (0..index.len()).for_each(|event| pass.event(event));
@@ -106,7 +106,7 @@ impl Causal {
 }
 
 /// The pass over the trace.
-struct Pass<'i> {
+struct CausalPass<'i> {
     index: &'i Index<'i>,
     /// Which reads are pinned; if none are, none tells anything.
     model: Option<Model>,
@@ -131,12 +131,12 @@ struct Pass<'i> {
     fence: Option<Clock>,
 }
 
-impl<'i> Pass<'i> {
-    fn new(index: &'i Index<'i>, model: Option<Model>, same_write: bool) -> Pass<'i> {
+impl<'i> CausalPass<'i> {
+    fn new(index: &'i Index<'i>, model: Option<Model>, same_write: bool) -> CausalPass<'i> {
         let width = index.threads.len();
         let clocks = || (0..width).filter(|_| width <= MOST_THREADS).map(|_| vec![0; width].into()).collect();
         let causal = Causal { history: vec![Vec::new(); width], clocks: Vec::new(), width };
-        let mut pass = Pass {
+        let mut pass = CausalPass {
             index,
             model,
             same_write,
@@ -228,9 +228,9 @@ impl<'i> Pass<'i> {
 
     fn read(&mut self, event: u32, thread: usize, var: VarId) {
         let before = match self.index.seen(event, self.same_write) {
-            Seen::Anything | Seen::Write(NONE) => None,
-            Seen::Write(_) => self.written.get(&var).cloned(),
-            Seen::Value(value) => self.before_any_source(event, thread, var, value),
+            MustSee::Anything | MustSee::Write(NONE) => None,
+            MustSee::Write(_) => self.written.get(&var).cloned(),
+            MustSee::Value(value) => self.before_any_source(event, thread, var, value),
         };
         if let Some(before) = before {
             join(&mut self.as_observed[thread], &before);

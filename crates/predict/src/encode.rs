@@ -13,12 +13,12 @@ mod meetings;
 use std::collections::BTreeMap;
 
 use foretell_arithmetic::Solver;
-use foretell_solve::{Answer, Limits, Lit, OrderSolver};
+use foretell_solve::{Lit, OrderSolver, SearchAnswer, SearchLimits};
 use foretell_trace::{Model, Op, ops};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::closure::{Closure, ENTRY, OUTSIDE};
-use crate::greedy::{Care, Plan};
+use crate::greedy::{Care, GreedyPlan};
 use crate::index::NONE;
 use crate::kept::Kept;
 use crate::replay::{Obstacle, Replay, Subjects};
@@ -36,7 +36,7 @@ const STEPS_AT_ONCE: usize = 256;
 
 /// The answer of a search.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Outcome {
+pub(crate) enum SearchOutcome {
     /// These events, in this order.
     Schedule(Vec<u32>),
     /// There is none.
@@ -45,7 +45,7 @@ pub(crate) enum Outcome {
 }
 
 /// A search for a schedule of a window.
-pub(crate) struct Search<'w> {
+pub(crate) struct EncodedSearch<'w> {
     window: &'w Window<'w>,
     closure: &'w Closure<'w>,
     subjects: &'w Subjects,
@@ -92,12 +92,12 @@ enum Statement {
     Twins { other: u32 },
 }
 
-impl<'w> Search<'w> {
+impl<'w> EncodedSearch<'w> {
     pub(crate) fn new(
         closure: &'w Closure<'w>,
         subjects: &'w Subjects,
         arithmetic: &'w dyn Solver,
-    ) -> Search<'w> {
+    ) -> EncodedSearch<'w> {
         let window = closure.window;
         let mut solver = OrderSolver::new(&window.thread);
         for edge in closure.edges() {
@@ -108,7 +108,7 @@ impl<'w> Search<'w> {
                 window.needs(event).iter().for_each(|&need| solver.fact(need, event));
             }
         }
-        let mut search = Search {
+        let mut search = EncodedSearch {
             window,
             closure,
             subjects,
@@ -128,15 +128,15 @@ impl<'w> Search<'w> {
         search
     }
 
-    pub(crate) fn run(&mut self, limits: &Limits<'_>) -> Outcome {
+    pub(crate) fn run(&mut self, limits: &SearchLimits<'_>) -> SearchOutcome {
         for round in 1u64.. {
             match self.solver.solve(limits) {
-                Answer::Sat => {}
-                Answer::Unsat => return Outcome::Impossible,
-                Answer::GaveUp => return Outcome::GaveUp,
+                SearchAnswer::Sat => {}
+                SearchAnswer::Unsat => return SearchOutcome::Impossible,
+                SearchAnswer::GaveUp => return SearchOutcome::GaveUp,
             }
             if self.closure.is_out_of_time() {
-                return Outcome::GaveUp;
+                return SearchOutcome::GaveUp;
             }
             let plan = self.plan();
             // A careful schedule may make up for what the solver does not know yet; the more often it could not,
@@ -145,24 +145,24 @@ impl<'w> Search<'w> {
                 && let Some(schedule) = plan.schedule(Care::Strict)
                 && values::demands_hold(self.window, &schedule)
             {
-                return Outcome::Schedule(schedule);
+                return SearchOutcome::Schedule(schedule);
             }
             // What the solver says is free of cycles, so there is always a schedule that keeps to the order.
-            let Some(schedule) = plan.schedule(Care::Blind) else { return Outcome::GaveUp };
+            let Some(schedule) = plan.schedule(Care::Blind) else { return SearchOutcome::GaveUp };
             let kept = plan.kept;
             self.learn_from(&schedule, &kept);
             if !self.violated && !self.closure.is_out_of_time() {
-                return Outcome::Schedule(schedule);
+                return SearchOutcome::Schedule(schedule);
             }
             if !self.learnt || self.sources > MOST_SOURCES {
-                return Outcome::GaveUp;
+                return SearchOutcome::GaveUp;
             }
         }
-        Outcome::GaveUp
+        SearchOutcome::GaveUp
     }
 
     /// What the solver's answer means for a schedule.
-    fn plan(&self) -> Plan<'w> {
+    fn plan(&self) -> GreedyPlan<'w> {
         let mut running = self.closure.running.clone();
         for (running, known) in running.iter_mut().zip(&self.runs) {
             let last = known.iter().rev().find(|(_, literal)| self.solver.value(**literal));
@@ -172,7 +172,7 @@ impl<'w> Search<'w> {
         for (from, to) in self.solver.edges() {
             before.entry(to).or_default().push(from);
         }
-        Plan::new(self.closure, self.subjects, running, before)
+        GreedyPlan::new(self.closure, self.subjects, running, before)
     }
 
     fn learn_from(&mut self, schedule: &[u32], kept: &Kept) {

@@ -16,7 +16,7 @@ use crate::window::{Window, WindowSection};
 
 /// What a schedule has to keep to, besides what the closure of its window says.
 #[derive(Debug)]
-pub(crate) struct Plan<'c> {
+pub(crate) struct GreedyPlan<'c> {
     pub(crate) closure: &'c Closure<'c>,
     pub(crate) subjects: &'c Subjects,
     /// How many events of each thread run, at least those that must.
@@ -34,10 +34,10 @@ pub(crate) enum Care {
     Blind,
 }
 
-impl<'c> Plan<'c> {
+impl<'c> GreedyPlan<'c> {
     /// Just what must run.
-    pub(crate) fn least(closure: &'c Closure<'c>, subjects: &'c Subjects) -> Plan<'c> {
-        Plan::new(closure, subjects, closure.running.clone(), FxHashMap::default())
+    pub(crate) fn least(closure: &'c Closure<'c>, subjects: &'c Subjects) -> GreedyPlan<'c> {
+        GreedyPlan::new(closure, subjects, closure.running.clone(), FxHashMap::default())
     }
 
     pub(crate) fn new(
@@ -45,7 +45,7 @@ impl<'c> Plan<'c> {
         subjects: &'c Subjects,
         running: Vec<u32>,
         before: FxHashMap<u32, Vec<u32>>,
-    ) -> Plan<'c> {
+    ) -> GreedyPlan<'c> {
         let window = closure.window;
         let mut kept = closure.kept.clone();
         for ((thread, &count), &known) in (0u32..).zip(&running).zip(&closure.running) {
@@ -60,12 +60,12 @@ impl<'c> Plan<'c> {
                 window.to_be_as_observed(fence, |demand| kept.take(demand, window));
             }
         }
-        Plan { closure, subjects, running, kept, before }
+        GreedyPlan { closure, subjects, running, kept, before }
     }
 
     /// The events in the order in which they run, if all can.
     pub(crate) fn schedule(&self, care: Care) -> Option<Vec<u32>> {
-        Run::new(self, care).finish()
+        PartialSchedule::new(self, care).finish()
     }
 
     fn runs(&self, event: u32) -> bool {
@@ -75,8 +75,8 @@ impl<'c> Plan<'c> {
 }
 
 /// A schedule in the making.
-struct Run<'p> {
-    plan: &'p Plan<'p>,
+struct PartialSchedule<'p> {
+    plan: &'p GreedyPlan<'p>,
     window: &'p Window<'p>,
     care: Care,
     replay: Replay<'p>,
@@ -91,10 +91,10 @@ struct Run<'p> {
     done: Vec<u32>,
 }
 
-impl<'p> Run<'p> {
-    fn new(plan: &'p Plan<'p>, care: Care) -> Run<'p> {
+impl<'p> PartialSchedule<'p> {
+    fn new(plan: &'p GreedyPlan<'p>, care: Care) -> PartialSchedule<'p> {
         let window = plan.closure.window;
-        Run {
+        PartialSchedule {
             plan,
             window,
             care,
@@ -202,7 +202,7 @@ impl<'p> Run<'p> {
 
     /// Whether the event would free memory that is still accessed.
     fn is_still_used(&self, event: u32) -> bool {
-        let frees = |variable: &&crate::window::Variable| variable.free == event;
+        let frees = |variable: &&crate::window::VariableAccesses| variable.free == event;
         self.window.variable(event).filter(frees).is_some_and(|variable| {
             variable
                 .accesses

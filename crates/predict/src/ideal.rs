@@ -104,11 +104,11 @@ struct Last {
     holders: Vec<Vec<(ThreadId, LockMode, u32)>>,
     sem: Table,
     notify: Table,
-    barriers: Vec<Barrier>,
+    barriers: Vec<PendingBarrier>,
 }
 
 #[derive(Debug, Default)]
-struct Barrier {
+struct PendingBarrier {
     /// The last arrival of all.
     arrival: Option<u32>,
     /// The last arrival of the generations that are complete.
@@ -119,7 +119,7 @@ struct Barrier {
     leaving: usize,
 }
 
-impl Barrier {
+impl PendingBarrier {
     fn arrive(&mut self, index: u32) {
         self.arrival = Some(index);
         self.arrived += 1;
@@ -193,7 +193,7 @@ impl Last {
                 before.extend(self.barriers.get(barrier.index()).and_then(|barrier| barrier.arrival));
             }
             Op::Depart(barrier) => {
-                before.extend(self.barriers.get(barrier.index()).and_then(Barrier::before_departure));
+                before.extend(self.barriers.get(barrier.index()).and_then(PendingBarrier::before_departure));
             }
             Op::TryAcquireFailed(lock) | Op::TryAcquireSharedFailed(lock) => {
                 let holders = self.holders.get(lock.index()).into_iter().flatten();

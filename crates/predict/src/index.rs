@@ -32,13 +32,13 @@ pub(crate) struct Index<'t> {
     mate: Vec<u32>,
     /// For each thread, which sections it is in.
     held: Vec<HeldSections>,
-    vars: Vec<Variable>,
+    vars: Vec<IndexedVariable>,
     /// For each value of each variable, where the list of its writers begins in `writers`.
     values: FxHashMap<(VarId, Value), u32>,
-    writers: Vec<Writer>,
+    writers: Vec<WritingThread>,
     /// The fork of each thread, or [`NONE`].
     forks: Vec<u32>,
-    sems: Vec<Semaphore>,
+    sems: Vec<IndexedSemaphore>,
     /// For each condition, how many notifications there are.
     notified: Vec<u32>,
     /// For each barrier and generation, the arrivals.
@@ -59,7 +59,7 @@ pub(crate) struct Index<'t> {
 
 /// What is known of a variable.
 #[derive(Clone, Debug)]
-struct Variable {
+struct IndexedVariable {
     /// The events that change its content.
     writes: Vec<u32>,
     /// The same by thread.
@@ -72,7 +72,7 @@ struct Variable {
 
 /// A thread that writes a certain value to a certain variable.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Writer {
+pub(crate) struct WritingThread {
     pub(crate) thread: u32,
     /// Its first and its last write of the value.
     pub(crate) first: u32,
@@ -83,7 +83,7 @@ pub(crate) struct Writer {
 
 /// What is known of a semaphore.
 #[derive(Clone, Debug, Default)]
-struct Semaphore {
+struct IndexedSemaphore {
     /// Its operations, each with the permits before it; `None` before the semaphore is created.
     ops: Vec<(u32, Option<u64>)>,
     /// The permits after all of them.
@@ -93,7 +93,7 @@ struct Semaphore {
 /// Which sections a thread is in, as it changes. A thread may be in many at once, so not every change keeps them all.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct HeldSections {
-    changes: Vec<Change>,
+    changes: Vec<SectionChange>,
     /// After how many changes the sections were kept in full, and where they begin and end in `kept`.
     full: Vec<(usize, usize, usize)>,
     kept: Vec<u32>,
@@ -101,7 +101,7 @@ pub(crate) struct HeldSections {
 
 /// A section begins or ends.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Change {
+pub(crate) struct SectionChange {
     pub(crate) place: u32,
     /// The section, by its first event or by its number.
     pub(crate) section: u32,
@@ -110,7 +110,7 @@ pub(crate) struct Change {
 
 /// What a read must see.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Seen {
+pub(crate) enum MustSee {
     /// Whatever is there: an external write came just before.
     Anything,
     /// This value, from any writer.
@@ -121,7 +121,7 @@ pub(crate) enum Seen {
 
 /// What a variable holds at some point of the observed run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Content {
+pub(crate) struct ObservedContent {
     /// Who wrote it, or [`NONE`].
     pub(crate) writer: u32,
     /// Its value, where that is known.
@@ -139,11 +139,11 @@ impl<'t> Index<'t> {
             source: vec![NONE; events],
             mate: vec![NONE; events],
             held: vec![HeldSections::default(); trace.thread_count()],
-            vars: vec![Variable::default(); names.vars.len()],
+            vars: vec![IndexedVariable::default(); names.vars.len()],
             values: FxHashMap::default(),
             writers: Vec::new(),
             forks: vec![NONE; trace.thread_count()],
-            sems: vec![Semaphore::default(); names.sems.len()],
+            sems: vec![IndexedSemaphore::default(); names.sems.len()],
             notified: vec![0; names.conds.len()],
             generations: vec![vec![Vec::new()]; names.barriers.len()],
             gathering: Vec::new(),
@@ -233,17 +233,17 @@ impl<'t> Index<'t> {
 
     /// What the read must see for its thread to go on as observed: the same write, or just the same value where the
     /// trace shows values.
-    pub(crate) fn seen(&self, read: u32, same_write: bool) -> Seen {
+    pub(crate) fn seen(&self, read: u32, same_write: bool) -> MustSee {
         let event = self.event(read);
         let source = self.source[read as usize];
         if event.unexplained {
-            return Seen::Anything;
+            return MustSee::Anything;
         }
         match event.op.value_read() {
             Some(value) if !same_write && (source == NONE || self.value_after(source).is_some()) => {
-                Seen::Value(value)
+                MustSee::Value(value)
             }
-            _ => Seen::Write(source),
+            _ => MustSee::Write(source),
         }
     }
 
@@ -258,7 +258,7 @@ impl<'t> Index<'t> {
     }
 
     /// The threads that write the value to the variable.
-    pub(crate) fn writers(&self, var: VarId, value: Value) -> impl Iterator<Item = Writer> {
+    pub(crate) fn writers(&self, var: VarId, value: Value) -> impl Iterator<Item = WritingThread> {
         let mut next = self.values.get(&(var, value)).copied().unwrap_or(NONE);
         std::iter::from_fn(move || {
             let writer = *self.writers.get(next as usize)?;
@@ -297,13 +297,13 @@ impl<'t> Index<'t> {
     }
 
     /// What the variable holds in the observed run before `event`.
-    pub(crate) fn content(&self, var: VarId, event: u32) -> Content {
+    pub(crate) fn content(&self, var: VarId, event: u32) -> ObservedContent {
         let variable = &self.vars[var.index()];
         match variable.writes.partition_point(|&write| write < event).checked_sub(1) {
-            None => Content { writer: NONE, value: variable.initial },
+            None => ObservedContent { writer: NONE, value: variable.initial },
             Some(last) => {
                 let writer = variable.writes[last];
-                Content { writer, value: self.value_after(writer) }
+                ObservedContent { writer, value: self.value_after(writer) }
             }
         }
     }
@@ -388,7 +388,7 @@ impl<'t> Index<'t> {
             at = writer.next;
         }
         let next = if *head == end { NONE } else { *head };
-        self.writers.push(Writer { thread, first: write, last: write, next });
+        self.writers.push(WritingThread { thread, first: write, last: write, next });
         *head = end;
     }
 
@@ -408,7 +408,7 @@ impl<'t> Index<'t> {
             } else {
                 continue;
             };
-            let change = Change { place: self.place[index as usize], section, begins };
+            let change = SectionChange { place: self.place[index as usize], section, begins };
             self.held[thread].change(change, &open[thread]);
         }
     }
@@ -450,15 +450,15 @@ pub(crate) fn permits_after(op: Op, permits: Option<u64>) -> Option<u64> {
     }
 }
 
-impl Default for Variable {
-    fn default() -> Variable {
-        Variable { writes: Vec::new(), writes_of: Vec::new(), initial: None, alloc: NONE }
+impl Default for IndexedVariable {
+    fn default() -> IndexedVariable {
+        IndexedVariable { writes: Vec::new(), writes_of: Vec::new(), initial: None, alloc: NONE }
     }
 }
 
 impl HeldSections {
     /// The sections of one thread that begin and end like this.
-    pub(crate) fn of(mut changes: Vec<Change>) -> HeldSections {
+    pub(crate) fn of(mut changes: Vec<SectionChange>) -> HeldSections {
         changes.sort_unstable_by_key(|change| (change.place, change.begins));
         let (mut held, mut open) = (HeldSections::default(), Vec::new());
         for change in changes {
@@ -473,7 +473,7 @@ impl HeldSections {
     }
 
     /// A section begins or ends; `all` are those that the thread is in then.
-    fn change(&mut self, change: Change, all: &[u32]) {
+    fn change(&mut self, change: SectionChange, all: &[u32]) {
         self.changes.push(change);
         let since = self.changes.len() - self.full.last().map_or(0, |full| full.0);
         // As many changes as there are sections: so keeping them costs no more than the changes do.

@@ -38,6 +38,6 @@ pub use candidates::{Bucket, Candidates, Count, Key, conflicting_pairs, quick_ch
 pub use goal::Goal;
 pub use portfolio::Portfolio;
 pub use predictor::Predictor;
-pub use proof::Scheduler;
+pub use proof::ProofScheduler;
 pub use technique::{Guarantee, Technique};
 pub use verdict::{Budget, Limit, Refutation, Verdict, Witness};

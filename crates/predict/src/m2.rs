@@ -14,7 +14,7 @@
 //! **May miss:** races with three or more threads.
 
 use crate::closure::{Closure, Patience};
-use crate::greedy::{Care, Plan};
+use crate::greedy::{Care, GreedyPlan};
 use crate::kept::{Demand, Kept};
 use crate::replay::Subjects;
 use crate::window::{Domain, Window};
@@ -32,7 +32,7 @@ pub(crate) fn schedule(mut window: Window<'_>, patience: Patience<'_>) -> Option
     window.next.iter().find_map(|&next| {
         let lead = window.thread[next as usize];
         let ordered = order_all_but(lead, closure.clone())?;
-        Plan::least(&ordered, &subjects).schedule(Care::Strict)
+        GreedyPlan::least(&ordered, &subjects).schedule(Care::Strict)
     })
 }
 

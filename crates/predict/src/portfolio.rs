@@ -3,12 +3,12 @@
 //! advance which is which. So they take turns, with more room each time, until one of them knows.
 
 use foretell_arithmetic::Solver;
-use foretell_solve::Limits;
+use foretell_solve::SearchLimits;
 
 use crate::closure::Closure;
-use crate::encode::{Outcome, Search};
+use crate::encode::{EncodedSearch, SearchOutcome};
 use crate::replay::Subjects;
-use crate::states::{Explored, Order, States};
+use crate::states::{Explored, States, TrialOrder};
 
 /// How many states are looked at before the clause-learning search begins, in a window that a larger one follows,
 const FEW_STATES: usize = 500;
@@ -41,8 +41,8 @@ pub enum Portfolio {
 
 /// A search that takes turns with others.
 #[derive(Clone, Copy, Debug)]
-enum Turn {
-    DepthFirst(Order),
+enum SearchTurn {
+    DepthFirst(TrialOrder),
     Clauses,
     Beams,
 }
@@ -53,32 +53,32 @@ impl Portfolio {
         [Portfolio::All, Portfolio::Clauses, Portfolio::DepthFirst, Portfolio::Beams];
 
     /// The searches in their order.
-    fn turns(self, is_last_window: bool, events: u32) -> &'static [Turn] {
+    fn turns(self, is_last_window: bool, events: u32) -> &'static [SearchTurn] {
         match self {
             // Before a larger window is tried, a look at a few states is enough.
-            Portfolio::All if !is_last_window => &[NEEDED_FIRST, AS_RECORDED, Turn::Clauses],
+            Portfolio::All if !is_last_window => &[NEEDED_FIRST, AS_RECORDED, SearchTurn::Clauses],
             Portfolio::All if events < MANY_EVENTS => {
-                &[NEEDED_FIRST, AS_RECORDED, Turn::Clauses, Turn::Beams]
+                &[NEEDED_FIRST, AS_RECORDED, SearchTurn::Clauses, SearchTurn::Beams]
             }
-            Portfolio::All => &[NEEDED_FIRST, AS_RECORDED, Turn::Beams, Turn::Clauses],
+            Portfolio::All => &[NEEDED_FIRST, AS_RECORDED, SearchTurn::Beams, SearchTurn::Clauses],
             Portfolio::DepthFirst => &[NEEDED_FIRST, AS_RECORDED],
-            Portfolio::Clauses => &[Turn::Clauses],
-            Portfolio::Beams => &[Turn::Beams],
+            Portfolio::Clauses => &[SearchTurn::Clauses],
+            Portfolio::Beams => &[SearchTurn::Beams],
         }
     }
 }
 
-const NEEDED_FIRST: Turn = Turn::DepthFirst(Order::NeededFirst);
-const AS_RECORDED: Turn = Turn::DepthFirst(Order::AsRecorded);
+const NEEDED_FIRST: SearchTurn = SearchTurn::DepthFirst(TrialOrder::NeededFirst);
+const AS_RECORDED: SearchTurn = SearchTurn::DepthFirst(TrialOrder::AsRecorded);
 
 /// Searches for a schedule of the closure's window within the limits.
 pub(crate) fn search(
     closure: &Closure<'_>,
     subjects: &Subjects,
     solver: &dyn Solver,
-    limits: &Limits<'_>,
+    limits: &SearchLimits<'_>,
     portfolio: Portfolio,
-) -> Outcome {
+) -> SearchOutcome {
     let is_last_window = limits.conflicts.is_none();
     let events = closure.window.len();
     let mut turns = portfolio.turns(is_last_window, events);
@@ -93,21 +93,22 @@ pub(crate) fn search(
         }
         for &turn in turns {
             let outcome = match (turn, &mut states) {
-                (Turn::DepthFirst(order), Some(states)) => outcome(states.run(order, room)),
-                (Turn::Beams, Some(states)) => outcome(states.run_beams(room * BEAM_ROOM)),
+                (SearchTurn::DepthFirst(order), Some(states)) => outcome(states.run(order, room)),
+                (SearchTurn::Beams, Some(states)) => outcome(states.run_beams(room * BEAM_ROOM)),
                 (_, states) => {
                     let is_last = states.is_none() || !is_last_window;
                     let most = if is_last { limits.conflicts } else { Some(conflicts) };
-                    let clauses = clauses.get_or_insert_with(|| Search::new(closure, subjects, solver));
-                    match clauses.run(&Limits { conflicts: most, ..*limits }) {
-                        Outcome::GaveUp if is_last => return Outcome::GaveUp,
+                    let clauses =
+                        clauses.get_or_insert_with(|| EncodedSearch::new(closure, subjects, solver));
+                    match clauses.run(&SearchLimits { conflicts: most, ..*limits }) {
+                        SearchOutcome::GaveUp if is_last => return SearchOutcome::GaveUp,
                         outcome => outcome,
                     }
                 }
             };
             match outcome {
-                Outcome::GaveUp if closure.is_out_of_time() => return Outcome::GaveUp,
-                Outcome::GaveUp => {}
+                SearchOutcome::GaveUp if closure.is_out_of_time() => return SearchOutcome::GaveUp,
+                SearchOutcome::GaveUp => {}
                 known => return known,
             }
         }
@@ -119,10 +120,10 @@ pub(crate) fn search(
     }
 }
 
-fn outcome(explored: Explored) -> Outcome {
+fn outcome(explored: Explored) -> SearchOutcome {
     match explored {
-        Explored::Schedule(schedule) => Outcome::Schedule(schedule),
-        Explored::Impossible => Outcome::Impossible,
-        Explored::TooMany => Outcome::GaveUp,
+        Explored::Schedule(schedule) => SearchOutcome::Schedule(schedule),
+        Explored::Impossible => SearchOutcome::Impossible,
+        Explored::TooMany => SearchOutcome::GaveUp,
     }
 }

@@ -10,23 +10,23 @@ use std::sync::Arc;
 
 use foretell_arithmetic::Solver;
 use foretell_detect::Pair;
-use foretell_solve::Limits;
+use foretell_solve::SearchLimits;
 use foretell_trace::{Event, EventId, Model, Op, ThreadId, Trace};
 
 use crate::causal::Causal;
 use crate::closure::{Closure, Contradiction, Patience};
-use crate::encode::Outcome;
+use crate::encode::SearchOutcome;
 use crate::explain;
 use crate::goal::Goal;
-use crate::greedy::{Care, Plan};
+use crate::greedy::{Care, GreedyPlan};
 use crate::index::{Index, Unknown};
 use crate::m2;
 use crate::portfolio::{self, Portfolio};
 use crate::replay::Subjects;
-use crate::technique::{Decider, Strategy, Technique};
+use crate::technique::{Decider, PinningStrategy, Technique};
 use crate::values;
 use crate::verdict::{Budget, Limit, Refutation, Verdict, Witness};
-use crate::window::{Border, Question, Window};
+use crate::window::{Border, Window, WindowQuestion};
 
 /// By how many events the windows around a goal exceed its events on either side.
 const MARGINS: [u32; 4] = [100, 1_000, 10_000, 100_000];
@@ -40,7 +40,7 @@ const LARGEST_CLOCKS: u64 = 1 << 28;
 pub struct Predictor<'t> {
     index: Index<'t>,
     causal: Causal,
-    strategy: Strategy,
+    strategy: PinningStrategy,
     window: Option<u32>,
     /// Solves arithmetic problems.
     solver: Arc<dyn Solver>,
@@ -54,7 +54,7 @@ pub struct Predictor<'t> {
 }
 
 /// What one window says.
-enum Answer {
+enum WindowAnswer {
     Yes(Vec<u32>),
     No(Refutation),
     Unknown(Limit),
@@ -62,7 +62,7 @@ enum Answer {
 
 /// How hard to try.
 struct Effort<'a> {
-    limits: Limits<'a>,
+    limits: SearchLimits<'a>,
     /// Solves arithmetic problems.
     solver: &'a dyn Solver,
     /// Which searches take part.
@@ -162,8 +162,11 @@ impl<'t> Predictor<'t> {
     }
 
     fn decide_with(&self, goal: &Goal, budget: &Budget<'_>, explained: bool) -> Verdict {
-        let limits =
-            Limits { conflicts: Some(FIRST_CONFLICTS), deadline: budget.deadline(), stop: Some(budget.stop) };
+        let limits = SearchLimits {
+            conflicts: Some(FIRST_CONFLICTS),
+            deadline: budget.deadline(),
+            stop: Some(budget.stop),
+        };
         if goal.next.iter().any(|&event| self.index.event(number(event)).unexplained) {
             // The external writer of what it saw may have synchronised with its thread.
             let steps = vec!["no recorded write explains what one of the two saw".to_string()];
@@ -236,7 +239,7 @@ impl<'t> Predictor<'t> {
     fn look(&self, goal: &Goal, begin: u32, end: u32, effort: &Effort<'_>) -> Verdict {
         let begin = begin.min(self.observed);
         let whole = begin == 0 && end == self.index.len();
-        if !whole && let Answer::No(why) = self.ask(goal, Border::Open, begin, end, effort) {
+        if !whole && let WindowAnswer::No(why) = self.ask(goal, Border::Open, begin, end, effort) {
             return Verdict::Unreachable(why);
         }
         // Only what is exact may settle for less than the whole trace, unless windows are all there is.
@@ -244,17 +247,17 @@ impl<'t> Predictor<'t> {
             return Verdict::NotInWindow;
         }
         match self.ask(goal, Border::Fixed, begin, end, effort) {
-            Answer::Yes(schedule) => Verdict::Reached(self.witness(goal, begin, &schedule)),
-            Answer::No(why) if whole => Verdict::Unreachable(why),
-            Answer::No(_) => Verdict::NotInWindow,
-            Answer::Unknown(limit) => Verdict::Undecided(limit),
+            WindowAnswer::Yes(schedule) => Verdict::Reached(self.witness(goal, begin, &schedule)),
+            WindowAnswer::No(why) if whole => Verdict::Unreachable(why),
+            WindowAnswer::No(_) => Verdict::NotInWindow,
+            WindowAnswer::Unknown(limit) => Verdict::Undecided(limit),
         }
     }
 
     /// What the technique finds in one window.
-    fn ask(&self, goal: &Goal, border: Border, begin: u32, end: u32, effort: &Effort<'_>) -> Answer {
-        let Strategy { model, same_write, decider } = self.strategy;
-        let question = Question { goal, model, same_write, twins: None };
+    fn ask(&self, goal: &Goal, border: Border, begin: u32, end: u32, effort: &Effort<'_>) -> WindowAnswer {
+        let PinningStrategy { model, same_write, decider } = self.strategy;
+        let question = WindowQuestion { goal, model, same_write, twins: None };
         // What is ordered at a glance saves time, but gives no reasons.
         let causal = Some(&self.causal).filter(|_| !effort.explained);
         let window = |question| Window::new(&self.index, causal, border, question, begin, end);
@@ -267,23 +270,24 @@ impl<'t> Predictor<'t> {
             Decider::Closure => {
                 let least = closure_only(&window(question), effort);
                 match least {
-                    Answer::Unknown(Limit::Technique) if border == Border::Fixed => {
+                    WindowAnswer::Unknown(Limit::Technique) if border == Border::Fixed => {
                         let schedule = m2::schedule(window(question), effort.patience());
-                        schedule.map_or_else(|| Answer::Unknown(effort.limit()), Answer::Yes)
+                        schedule.map_or_else(|| WindowAnswer::Unknown(effort.limit()), WindowAnswer::Yes)
                     }
                     least => least,
                 }
             }
             Decider::Complete => {
-                let &[first, second] = &goal.next[..] else { return Answer::Unknown(Limit::Technique) };
+                let &[first, second] = &goal.next[..] else { return WindowAnswer::Unknown(Limit::Technique) };
                 let (first, second) = (number(first), number(second));
-                let in_order = |twins| exact(&window(Question { twins: Some(twins), ..question }), effort);
+                let in_order =
+                    |twins| exact(&window(WindowQuestion { twins: Some(twins), ..question }), effort);
                 match in_order([first, second]) {
-                    Answer::Yes(schedule) => Answer::Yes(schedule),
-                    Answer::No(_) => in_order([second, first]),
-                    Answer::Unknown(limit) => match in_order([second, first]) {
-                        Answer::Yes(schedule) => Answer::Yes(schedule),
-                        Answer::No(_) | Answer::Unknown(_) => Answer::Unknown(limit),
+                    WindowAnswer::Yes(schedule) => WindowAnswer::Yes(schedule),
+                    WindowAnswer::No(_) => in_order([second, first]),
+                    WindowAnswer::Unknown(limit) => match in_order([second, first]) {
+                        WindowAnswer::Yes(schedule) => WindowAnswer::Yes(schedule),
+                        WindowAnswer::No(_) | WindowAnswer::Unknown(_) => WindowAnswer::Unknown(limit),
                     },
                 }
             }
@@ -317,36 +321,36 @@ fn is_too_large(window: &Window<'_>) -> bool {
     u64::from(window.len()).saturating_mul(window.threads.len() as u64) > LARGEST_CLOCKS
 }
 
-fn exact(window: &Window<'_>, effort: &Effort<'_>) -> Answer {
+fn exact(window: &Window<'_>, effort: &Effort<'_>) -> WindowAnswer {
     if is_too_large(window) {
-        return Answer::Unknown(Limit::Memory);
+        return WindowAnswer::Unknown(Limit::Memory);
     }
     let closure = match Closure::of_goal(window, effort.patience()) {
         Ok(closure) => closure,
-        Err(Contradiction::OutOfTime) => return Answer::Unknown(Limit::Budget),
-        Err(contradiction) => return Answer::No(effort.refutation(&contradiction, window)),
+        Err(Contradiction::OutOfTime) => return WindowAnswer::Unknown(Limit::Budget),
+        Err(contradiction) => return WindowAnswer::No(effort.refutation(&contradiction, window)),
     };
     let subjects = Subjects::new(&closure);
-    let schedule = Plan::least(&closure, &subjects).schedule(Care::Strict);
+    let schedule = GreedyPlan::least(&closure, &subjects).schedule(Care::Strict);
     if let Some(schedule) = schedule.filter(|schedule| values::demands_hold(window, schedule)) {
-        return Answer::Yes(schedule);
+        return WindowAnswer::Yes(schedule);
     }
     match portfolio::search(&closure, &subjects, effort.solver, &effort.limits, effort.portfolio) {
-        Outcome::Schedule(schedule) => Answer::Yes(schedule),
-        Outcome::Impossible => Answer::No(Refutation::default()),
-        Outcome::GaveUp => Answer::Unknown(Limit::Budget),
+        SearchOutcome::Schedule(schedule) => WindowAnswer::Yes(schedule),
+        SearchOutcome::Impossible => WindowAnswer::No(Refutation::default()),
+        SearchOutcome::GaveUp => WindowAnswer::Unknown(Limit::Budget),
     }
 }
 
 /// What the closure alone can refute.
-fn closure_only(window: &Window<'_>, effort: &Effort<'_>) -> Answer {
+fn closure_only(window: &Window<'_>, effort: &Effort<'_>) -> WindowAnswer {
     if is_too_large(window) {
-        return Answer::Unknown(Limit::Memory);
+        return WindowAnswer::Unknown(Limit::Memory);
     }
     match Closure::of_goal(window, effort.patience()) {
-        Ok(_) => Answer::Unknown(Limit::Technique),
-        Err(Contradiction::OutOfTime) => Answer::Unknown(Limit::Budget),
-        Err(contradiction) => Answer::No(effort.refutation(&contradiction, window)),
+        Ok(_) => WindowAnswer::Unknown(Limit::Technique),
+        Err(Contradiction::OutOfTime) => WindowAnswer::Unknown(Limit::Budget),
+        Err(contradiction) => WindowAnswer::No(effort.refutation(&contradiction, window)),
     }
 }
 

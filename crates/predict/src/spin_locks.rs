@@ -19,7 +19,7 @@
 use foretell_trace::{Model, Op, Value, VarId};
 use rustc_hash::FxHashMap;
 
-use crate::index::{Change, HeldSections, Index, NONE};
+use crate::index::{HeldSections, Index, NONE, SectionChange};
 
 /// A critical section of a lock that is made of an atomic variable, by the indices of its events in the trace.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -50,7 +50,7 @@ impl SpinLocks {
     /// Finds them. With `all_pinned`, every read that runs is pinned, whatever the model says.
     pub(crate) fn find(index: &Index<'_>, model: Model, all_pinned: bool) -> SpinLocks {
         let begins = Begins::new(index, model, all_pinned);
-        let mut words: Vec<Word> = candidates(index).into_values().collect();
+        let mut words: Vec<LockCandidate> = candidates(index).into_values().collect();
         words.sort_unstable_by_key(|word| word.var);
         let mut locks = SpinLocks::default();
         for word in words {
@@ -75,7 +75,7 @@ impl SpinLocks {
     }
 
     /// Adds the sections of a variable, if it is a lock that several threads take.
-    fn add(&mut self, word: &Word, index: &Index<'_>, begins: &Begins<'_>) {
+    fn add(&mut self, word: &LockCandidate, index: &Index<'_>, begins: &Begins<'_>) {
         let place = |event: u32| index.place[event as usize];
         let lock = number(self.words.len());
         let mut sections = Vec::with_capacity(word.sections.len());
@@ -101,12 +101,16 @@ impl SpinLocks {
         if self.sections.is_empty() {
             return;
         }
-        let mut changes: Vec<Vec<Change>> = vec![Vec::new(); index.threads.len()];
+        let mut changes: Vec<Vec<SectionChange>> = vec![Vec::new(); index.threads.len()];
         for (section, spin) in (0u32..).zip(&self.sections) {
             let of_thread = &mut changes[spin.thread as usize];
-            of_thread.push(Change { place: index.place[spin.begin as usize], section, begins: true });
+            of_thread.push(SectionChange { place: index.place[spin.begin as usize], section, begins: true });
             if spin.end != NONE {
-                of_thread.push(Change { place: index.place[spin.end as usize], section, begins: false });
+                of_thread.push(SectionChange {
+                    place: index.place[spin.end as usize],
+                    section,
+                    begins: false,
+                });
             }
         }
         self.held = changes.into_iter().map(HeldSections::of).collect();
@@ -114,7 +118,7 @@ impl SpinLocks {
 }
 
 /// An atomic variable that may be a lock.
-struct Word {
+struct LockCandidate {
     var: VarId,
     free: Value,
     /// Each acquire with its release, or [`NONE`].
@@ -124,8 +128,8 @@ struct Word {
 }
 
 /// The variables whose values change as those of locks do.
-fn candidates(index: &Index<'_>) -> FxHashMap<VarId, Word> {
-    let mut words: FxHashMap<VarId, Word> = FxHashMap::default();
+fn candidates(index: &Index<'_>) -> FxHashMap<VarId, LockCandidate> {
+    let mut words: FxHashMap<VarId, LockCandidate> = FxHashMap::default();
     // Most traces have none.
     if !index.trace.events().iter().any(|event| matches!(event.op, Op::Rmw { .. })) {
         return words;
@@ -135,7 +139,12 @@ fn candidates(index: &Index<'_>) -> FxHashMap<VarId, Word> {
         if let Op::Rmw { var, .. } = step.op
             && let Some(free) = index.content(var, begin).value
         {
-            words.entry(var).or_insert_with(|| Word { var, free, sections: Vec::new(), is_held: false });
+            words.entry(var).or_insert_with(|| LockCandidate {
+                var,
+                free,
+                sections: Vec::new(),
+                is_held: false,
+            });
         }
     }
     for (event, step) in (0u32..).zip(index.trace.events()).skip(begin as usize) {
@@ -166,7 +175,7 @@ fn concurrent_from(index: &Index<'_>) -> u32 {
     if roots.count() == 1 && first != NONE { first } else { 0 }
 }
 
-impl Word {
+impl LockCandidate {
     /// Takes note of the next access. Tells whether the variable may still be a lock.
     fn is_still_a_lock(&mut self, index: &Index<'_>, event: u32) -> bool {
         let step = index.event(event);

@@ -16,7 +16,7 @@ mod beam;
 mod shape;
 mod visited;
 
-use self::shape::{NOTHING, Shape};
+use self::shape::{NOTHING, WindowConstants};
 use self::visited::Visited;
 use crate::closure::{Closure, ENTRY};
 use crate::index::{NONE, permits_after};
@@ -42,7 +42,7 @@ pub(crate) enum Explored {
 
 /// What is tried first where several events can run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Order {
+pub(crate) enum TrialOrder {
     /// What has to run before the goal in every schedule, then as recorded.
     NeededFirst,
     /// The order of the trace.
@@ -54,7 +54,7 @@ pub(crate) struct States<'c> {
     closure: &'c Closure<'c>,
     window: &'c Window<'c>,
     subjects: &'c Subjects,
-    shape: Shape,
+    shape: WindowConstants,
     /// How many events of each thread have run.
     next: Vec<u32>,
     /// Which threads have read something else than observed.
@@ -81,7 +81,7 @@ struct Done {
 }
 
 /// A state that is being explored.
-struct Frame {
+struct SearchFrame {
     /// How many events lead to it.
     base: usize,
     /// What can run there and has not been tried, the best last.
@@ -92,7 +92,7 @@ impl<'c> States<'c> {
     /// A search in the window of the closure, if it is of the kind that this can search.
     pub(crate) fn new(closure: &'c Closure<'c>, subjects: &'c Subjects) -> Option<States<'c>> {
         let window = closure.window;
-        let shape = Shape::new(closure, subjects)?;
+        let shape = WindowConstants::new(closure, subjects)?;
         let open = window.locks.iter().flat_map(|lock| &lock.held).copied().collect();
         Some(States {
             closure,
@@ -118,17 +118,17 @@ impl<'c> States<'c> {
 
     /// Searches until so many states have been seen, depth first. Can be called again with a larger number; it then
     /// begins anew.
-    pub(crate) fn run(&mut self, order: Order, most_states: usize) -> Explored {
+    pub(crate) fn run(&mut self, order: TrialOrder, most_states: usize) -> Explored {
         self.undo_to(0);
         self.visited.clear();
-        let mut frames: Vec<Frame> = Vec::new();
+        let mut frames: Vec<SearchFrame> = Vec::new();
         let mut is_new = self.arrive();
         loop {
             if self.is_goal() {
                 return Explored::Schedule(self.done.iter().map(|done| done.event).collect());
             }
             if is_new {
-                frames.push(Frame { base: self.done.len(), choices: self.choices(order) });
+                frames.push(SearchFrame { base: self.done.len(), choices: self.choices(order) });
             }
             let Some(event) = self.next_choice(&mut frames) else { return Explored::Impossible };
             self.step(event);
@@ -140,7 +140,7 @@ impl<'c> States<'c> {
     }
 
     /// Goes back to the last state that has a choice left, and takes it.
-    fn next_choice(&mut self, frames: &mut Vec<Frame>) -> Option<u32> {
+    fn next_choice(&mut self, frames: &mut Vec<SearchFrame>) -> Option<u32> {
         loop {
             let frame = frames.last_mut()?;
             if let Some(event) = frame.choices.pop() {
@@ -183,10 +183,10 @@ impl<'c> States<'c> {
     }
 
     /// The events that can run, the best last.
-    fn choices(&self, order: Order) -> Vec<u32> {
+    fn choices(&self, order: TrialOrder) -> Vec<u32> {
         let events = (0..self.next.len()).filter_map(|thread| self.next_event(thread));
         let mut choices: Vec<u32> = events.filter(|&event| self.is_enabled(event)).collect();
-        let comes_first = |event| order == Order::NeededFirst && self.closure.runs(event);
+        let comes_first = |event| order == TrialOrder::NeededFirst && self.closure.runs(event);
         choices.sort_unstable_by_key(|&event| (comes_first(event), std::cmp::Reverse(event)));
         choices
     }

@@ -17,7 +17,7 @@ use foretell_trace::{Model, Trace};
 
 use self::Decider::{Closure, Complete, Exact};
 use self::Guarantee::{EveryReport, FirstReport};
-use self::Proof::{HappensBefore, SyncPreserving};
+use self::ProofKind::{HappensBefore, SyncPreserving};
 
 /// Declares the techniques and their table. The cheap and weak ones come first.
 macro_rules! techniques {
@@ -40,7 +40,7 @@ macro_rules! techniques {
         }
 
         /// In the order of the techniques.
-        const TABLE: &[Row] = &[$(Row {
+        const TABLE: &[TechniqueRow] = &[$(TechniqueRow {
             name: $name,
             paper: $paper,
             guarantee: $guarantee,
@@ -174,7 +174,7 @@ techniques! {
 
 /// What the table says of one technique.
 #[derive(Debug)]
-struct Row {
+struct TechniqueRow {
     name: &'static str,
     paper: &'static str,
     guarantee: Guarantee,
@@ -197,14 +197,14 @@ pub enum Guarantee {
 #[derive(Clone, Copy, Debug)]
 enum Method {
     /// A detector looks at each event once and reports pairs.
-    Stream { detector: fn() -> Box<dyn Detector>, proof: Option<Proof> },
+    Stream { detector: fn() -> Box<dyn Detector>, proof: Option<ProofKind> },
     /// A [`crate::predictor::Predictor`] decides candidates one at a time.
     Pairs { pinned: Pinned, sees: Sees, decider: Decider },
 }
 
 /// The schedules by which a detector proves what it reports.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Proof {
+pub(crate) enum ProofKind {
     /// What happens-before needs, in the observed order.
     HappensBefore,
     /// What a sync-preserving reordering needs, in the observed order.
@@ -245,13 +245,13 @@ pub(crate) enum Decider {
 
 /// Which reads are pinned in one trace, to what, and how pairs are decided.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Strategy {
+pub(crate) struct PinningStrategy {
     pub(crate) model: Model,
     pub(crate) same_write: bool,
     pub(crate) decider: Decider,
 }
 
-const fn stream<D: Detector + Default + 'static>(proof: Option<Proof>) -> Method {
+const fn stream<D: Detector + Default + 'static>(proof: Option<ProofKind>) -> Method {
     Method::Stream { detector: || Box::<D>::default(), proof }
 }
 
@@ -265,7 +265,7 @@ impl Technique {
     /// computed, [`Technique::Recipe`] adds nothing.
     pub const AUTO: [Technique; 4] = [Technique::Shb, Technique::SyncP, Technique::RvNre, Technique::Recipe];
 
-    fn row(self) -> &'static Row {
+    fn row(self) -> &'static TechniqueRow {
         &TABLE[self as usize]
     }
 
@@ -309,7 +309,7 @@ impl Technique {
     }
 
     /// How a detector's reports are proven, if they can be.
-    pub(crate) fn proof(self) -> Option<Proof> {
+    pub(crate) fn proof(self) -> Option<ProofKind> {
         match self.row().method {
             Method::Stream { proof, .. } => proof,
             Method::Pairs { .. } => None,
@@ -317,10 +317,10 @@ impl Technique {
     }
 
     /// How pairs of the trace are decided, if the technique does so.
-    pub(crate) fn strategy(self, trace: &Trace) -> Option<Strategy> {
+    pub(crate) fn strategy(self, trace: &Trace) -> Option<PinningStrategy> {
         let Method::Pairs { pinned, sees, decider } = self.row().method else { return None };
         let same_write = sees == Sees::SameWrite;
-        Some(Strategy { model: pinned.model(same_write, trace), same_write, decider })
+        Some(PinningStrategy { model: pinned.model(same_write, trace), same_write, decider })
     }
 }
 

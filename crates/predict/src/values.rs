@@ -18,7 +18,7 @@ use self::arithmetic::{binary, unary};
 pub(crate) use self::pinned::pinned;
 pub(crate) use self::stake::blame;
 use crate::closure::ENTRY;
-use crate::index::{NONE, Seen};
+use crate::index::{MustSee, NONE};
 use crate::window::Window;
 
 /// A schedule of a window with its values. Events are named by their place in the window.
@@ -29,9 +29,9 @@ pub(crate) struct Computed<'w> {
     /// For each variable, its last writer.
     writer: Vec<u32>,
     /// What the reads saw: the write, and what that had written.
-    seen: FxHashMap<u32, (u32, Content)>,
+    seen: FxHashMap<u32, (u32, ComputedContent)>,
     /// What the writes have written.
-    written: FxHashMap<u32, Content>,
+    written: FxHashMap<u32, ComputedContent>,
     /// The terms that have been looked at.
     known: FxHashMap<TermId, Option<Datum>>,
     /// For each thread, whether one of its reads saw something else than it saw in the trace.
@@ -40,7 +40,7 @@ pub(crate) struct Computed<'w> {
 
 /// What memory holds, or a read has seen there.
 #[derive(Clone, Copy, Debug)]
-struct Content {
+struct ComputedContent {
     /// None if unknown.
     value: Option<Datum>,
     /// It is what it was in the trace, also where that does not show it.
@@ -111,17 +111,17 @@ impl<'w> Computed<'w> {
     }
 
     /// What the read sees of this write.
-    fn sees(&self, event: u32, writer: u32) -> Content {
+    fn sees(&self, event: u32, writer: u32) -> ComputedContent {
         let (index, at) = (self.window.index, self.window.begin + event);
         let shown = self.observed(self.window.op(event).value_read());
-        let Seen::Write(source) = index.seen(at, true) else {
+        let MustSee::Write(source) = index.seen(at, true) else {
             // An external write came just before, whatever was there.
-            return Content { value: shown, as_observed: true };
+            return ComputedContent { value: shown, as_observed: true };
         };
-        let unknown = Content { value: None, as_observed: false };
+        let unknown = ComputedContent { value: None, as_observed: false };
         let (held, same_write) = match writer {
             ENTRY => {
-                let held = Content { value: self.entry_value(event), as_observed: true };
+                let held = ComputedContent { value: self.entry_value(event), as_observed: true };
                 (held, source == NONE || source < self.window.begin)
             }
             writer => {
@@ -131,7 +131,7 @@ impl<'w> Computed<'w> {
         };
         let unchanged = same_write && held.as_observed;
         let value = held.value.or(shown.filter(|_| unchanged));
-        Content { value, as_observed: if shown.is_some() { value == shown } else { unchanged } }
+        ComputedContent { value, as_observed: if shown.is_some() { value == shown } else { unchanged } }
     }
 
     /// What the variable of the event holds when the window begins.
@@ -145,19 +145,19 @@ impl<'w> Computed<'w> {
     }
 
     /// What the variable of the event holds after it.
-    fn held_after(&mut self, event: u32) -> Content {
+    fn held_after(&mut self, event: u32) -> ComputedContent {
         let shown = self.observed(self.window.index.value_after(self.window.begin + event));
         let writes = self.window.op(event).access().is_some_and(|access| access.kind.writes());
         if !writes {
             // It stands for a write from outside.
-            return Content { value: shown, as_observed: true };
+            return ComputedContent { value: shown, as_observed: true };
         }
         let deviated = self.deviated[self.window.thread[event as usize] as usize];
         let value = match self.values.written(self.id(event)) {
             Some(term) => self.value(term),
             None => shown.filter(|_| !deviated),
         };
-        Content { value, as_observed: if shown.is_some() { value == shown } else { !deviated } }
+        ComputedContent { value, as_observed: if shown.is_some() { value == shown } else { !deviated } }
     }
 
     fn id(&self, event: u32) -> EventId {

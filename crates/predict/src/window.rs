@@ -34,7 +34,7 @@ pub(crate) enum Border {
 
 /// What a window is made for.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Question<'g> {
+pub(crate) struct WindowQuestion<'g> {
     /// What is to be reached.
     pub(crate) goal: &'g Goal,
     /// Which reads are pinned.
@@ -92,7 +92,7 @@ pub(crate) struct Window<'i> {
     steering: Vec<Vec<(u32, u32)>>,
     /// For each event, the number of its variable, or [`NONE`].
     pub(crate) var: Vec<u32>,
-    pub(crate) vars: Vec<Variable>,
+    pub(crate) vars: Vec<VariableAccesses>,
     /// What each event must see if it reads.
     domains: Vec<Domain>,
     /// The writes of the same value to the same variable.
@@ -103,10 +103,10 @@ pub(crate) struct Window<'i> {
     pub(crate) sections_of: Vec<Vec<u32>>,
     /// The section that ends at an event.
     section_ending: FxHashMap<u32, u32>,
-    pub(crate) locks: Vec<Lock>,
+    pub(crate) locks: Vec<LockSections>,
     /// Attempts to lock that failed.
     pub(crate) attempts: Vec<Attempt>,
-    pub(crate) semaphores: Vec<Semaphore>,
+    pub(crate) semaphores: Vec<SemaphoreOperations>,
     /// For a return from a wait, the only notification that can wake it: it must come after the wait.
     pub(crate) notifications: FxHashMap<u32, u32>,
     /// Where others wait of whom it does not matter who they are.
@@ -117,7 +117,7 @@ pub(crate) struct Window<'i> {
 
 /// The accesses to one variable.
 #[derive(Debug, Default)]
-pub(crate) struct Variable {
+pub(crate) struct VariableAccesses {
     /// All of them, in the order of the trace.
     pub(crate) accesses: Vec<u32>,
     /// The writes, by thread.
@@ -181,7 +181,7 @@ impl WindowSection {
 
 /// The sections of one lock.
 #[derive(Debug, Default)]
-pub(crate) struct Lock {
+pub(crate) struct LockSections {
     /// By thread and mode, in the order of their beginnings.
     pub(crate) sections: Vec<(u32, LockMode, Vec<u32>)>,
     /// Those that have begun before the window.
@@ -201,7 +201,7 @@ pub(crate) struct Attempt {
 
 /// The operations on one semaphore.
 #[derive(Debug)]
-pub(crate) struct Semaphore {
+pub(crate) struct SemaphoreOperations {
     /// The permits before the window; `None` if it is created in the window.
     pub(crate) permits: Option<u64>,
     pub(crate) ops: Vec<u32>,
@@ -213,7 +213,7 @@ impl<'i> Window<'i> {
         index: &'i Index<'i>,
         causal: Option<&'i Causal>,
         border: Border,
-        question: Question<'_>,
+        question: WindowQuestion<'_>,
         begin: u32,
         end: u32,
     ) -> Window<'i> {
@@ -311,7 +311,7 @@ impl<'i> Window<'i> {
     }
 
     /// The variable that the event accesses.
-    pub(crate) fn variable(&self, event: u32) -> Option<&Variable> {
+    pub(crate) fn variable(&self, event: u32) -> Option<&VariableAccesses> {
         self.vars.get(self.var[event as usize] as usize)
     }
 

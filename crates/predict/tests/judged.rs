@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use foretell_detect::{Pair, Pairs, Reports};
-use foretell_predict::{Scheduler, Technique, conflicting_pairs};
+use foretell_predict::{ProofScheduler, Technique, conflicting_pairs};
 use foretell_testkit::depending;
 use foretell_testkit::tiny::{self, Features, Shape};
 use foretell_trace::{EventId, Op, Trace};
@@ -47,7 +47,7 @@ fn unordered(trace: &Trace, pairs: Vec<(EventId, EventId)>) -> BTreeSet<(EventId
 
 /// Has the referee replay the technique's schedule for each of its pairs.
 fn replayed(technique: Technique, trace: &Trace, pairs: &[Pair]) -> BTreeSet<(EventId, EventId)> {
-    let scheduler = Scheduler::new(technique, trace).expect("the technique has proofs");
+    let scheduler = ProofScheduler::new(technique, trace).expect("the technique has proofs");
     let mut referee = Referee::new(trace);
     let mut accepted = BTreeSet::new();
     for pair in pairs {

@@ -13,7 +13,7 @@ use std::ffi::c_void;
 use std::sync::{Mutex, PoisonError};
 
 use foretell_wire::act::Act;
-use foretell_wire::hook::Order;
+use foretell_wire::hook::MemoryOrder;
 use foretell_wire::record::{Record, SyncOp};
 
 use crate::openmp;
@@ -26,7 +26,7 @@ static WORDS: Mutex<BTreeMap<u64, u64>> = Mutex::new(BTreeMap::new());
 
 /// What a word about an object is for.
 #[derive(Clone, Copy)]
-enum Kind {
+enum ActWordUse {
     /// Messages are sent there.
     In = 1,
     /// Functions that a library has called back send there when they end.
@@ -38,13 +38,13 @@ enum Kind {
 }
 
 /// Where the word about an object would be.
-fn address(kind: Kind, object: u64) -> u64 {
+fn address(kind: ActWordUse, object: u64) -> u64 {
     const OBJECT: u32 = 50;
     IMAGINED | (kind as u64) << 56 | (object & ((1 << OBJECT) - 1)) << 3
 }
 
 /// Updates a word that is not in memory.
-fn update(turn: &Turn, addr: u64, order: Order) {
+fn update(turn: &Turn, addr: u64, order: MemoryOrder) {
     let site = turn.me.site.get();
     let mut words = WORDS.lock().unwrap_or_else(PoisonError::into_inner);
     let word = words.entry(addr).or_insert(0);
@@ -57,26 +57,26 @@ fn look_at(turn: &Turn, addr: u64) {
     let site = turn.me.site.get();
     let words = WORDS.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(&value) = words.get(&addr) else { return };
-    turn.log(&Record::AtomicLoad { site, addr, size: 8, value, order: Order::Acquire });
+    turn.log(&Record::AtomicLoad { site, addr, size: 8, value, order: MemoryOrder::Acquire });
     turn.log_branch(site, None);
 }
 
 /// The thread passes on what it has done so far. Nothing that it does later depends on who else has.
 fn send(turn: &Turn, object: u64) {
-    update(turn, address(Kind::In, object), Order::Release);
+    update(turn, address(ActWordUse::In, object), MemoryOrder::Release);
 }
 
 /// The thread depends on what was sent before, and on what others have received of that.
 fn receive(turn: &Turn, object: u64) {
-    look_at(turn, address(Kind::In, object));
-    look_at(turn, address(Kind::Out, object));
-    update(turn, address(Kind::Taken, object), Order::Relaxed);
+    look_at(turn, address(ActWordUse::In, object));
+    look_at(turn, address(ActWordUse::Out, object));
+    update(turn, address(ActWordUse::Taken, object), MemoryOrder::Relaxed);
     turn.log_branch(turn.me.site.get(), None);
 }
 
 /// Calls that are about the object keep their order.
 fn order(turn: &Turn, object: u64) {
-    update(turn, address(Kind::Ordered, object), Order::AcqRel);
+    update(turn, address(ActWordUse::Ordered, object), MemoryOrder::AcqRel);
     turn.log_branch(turn.me.site.get(), None);
 }
 
@@ -84,8 +84,8 @@ fn order(turn: &Turn, object: u64) {
 pub(crate) fn called_back(turn: &Turn) {
     let channel = turn.me.native().channel.get();
     if channel != 0 {
-        look_at(turn, address(Kind::In, channel));
-        update(turn, address(Kind::Taken, channel), Order::Relaxed);
+        look_at(turn, address(ActWordUse::In, channel));
+        update(turn, address(ActWordUse::Taken, channel), MemoryOrder::Relaxed);
         turn.log_branch(turn.me.site.get(), None);
     }
 }
@@ -95,7 +95,7 @@ pub(crate) fn back_in_library(me: &'static Thread) {
     let turn = Turn::of(me);
     let channel = me.native().channel.get();
     if channel != 0 {
-        update(&turn, address(Kind::Out, channel), Order::Release);
+        update(&turn, address(ActWordUse::Out, channel), MemoryOrder::Release);
     }
 }
 
@@ -210,9 +210,9 @@ fn word(turn: &Turn, object: usize, bytes: u64, writes: bool) {
     let (site, addr, value) = (turn.me.site.get(), object as u64, content_of(object, bytes));
     let size = u8::try_from(bytes).unwrap_or(8);
     if writes {
-        return turn.log(&Record::AtomicStore { site, addr, size, value, order: Order::Release });
+        return turn.log(&Record::AtomicStore { site, addr, size, value, order: MemoryOrder::Release });
     }
-    turn.log(&Record::AtomicLoad { site, addr, size, value, order: Order::Acquire });
+    turn.log(&Record::AtomicLoad { site, addr, size, value, order: MemoryOrder::Acquire });
     turn.log_branch(site, None);
 }
 

@@ -6,7 +6,7 @@
 //!
 //! Safety of all of them: the program passes nodes of a container, which the library would access in the same way.
 
-use crate::library::Call;
+use crate::library::LibraryCall;
 
 type Node = usize;
 
@@ -16,24 +16,24 @@ const BLACK: u32 = 1;
 
 /// Where a node has the links to others.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Link {
+enum NodeLinks {
     Parent = 8,
     Left = 16,
     Right = 24,
 }
 
-impl Link {
-    fn opposite(self) -> Link {
-        if self == Link::Left { Link::Right } else { Link::Left }
+impl NodeLinks {
+    fn opposite(self) -> NodeLinks {
+        if self == NodeLinks::Left { NodeLinks::Right } else { NodeLinks::Left }
     }
 }
 
 /// Accesses to nodes, recorded if the thread is.
-struct Nodes(Option<Call>);
+struct Nodes(Option<LibraryCall>);
 
 impl Nodes {
     fn begin(site: u64) -> Nodes {
-        Nodes(Call::begin(site))
+        Nodes(LibraryCall::begin(site))
     }
 
     fn read<T: Copy>(&self, addr: usize) -> T {
@@ -54,11 +54,11 @@ impl Nodes {
         }
     }
 
-    fn get(&self, node: Node, link: Link) -> Node {
+    fn get(&self, node: Node, link: NodeLinks) -> Node {
         self.read(node + link as usize)
     }
 
-    fn set(&self, node: Node, link: Link, to: Node) {
+    fn set(&self, node: Node, link: NodeLinks, to: Node) {
         self.write(node + link as usize, to);
     }
 
@@ -75,7 +75,7 @@ impl Nodes {
     }
 
     /// The last node in this direction.
-    fn last(&self, mut node: Node, link: Link) -> Node {
+    fn last(&self, mut node: Node, link: NodeLinks) -> Node {
         loop {
             match self.get(node, link) {
                 NONE => return node,
@@ -86,60 +86,61 @@ impl Nodes {
 
     /// Puts another node in the place that a node has below its parent.
     fn replace_below_parent(&self, node: Node, by: Node, header: Node) {
-        let parent = self.get(node, Link::Parent);
-        if self.get(header, Link::Parent) == node {
-            self.set(header, Link::Parent, by);
-        } else if self.get(parent, Link::Left) == node {
-            self.set(parent, Link::Left, by);
+        let parent = self.get(node, NodeLinks::Parent);
+        if self.get(header, NodeLinks::Parent) == node {
+            self.set(header, NodeLinks::Parent, by);
+        } else if self.get(parent, NodeLinks::Left) == node {
+            self.set(parent, NodeLinks::Left, by);
         } else {
-            self.set(parent, Link::Right, by);
+            self.set(parent, NodeLinks::Right, by);
         }
     }
 
     /// Moves a node down in this direction; its child on the other side takes its place.
-    fn rotate(&self, node: Node, down: Link, header: Node) {
+    fn rotate(&self, node: Node, down: NodeLinks, header: Node) {
         let up = self.get(node, down.opposite());
         let inner = self.get(up, down);
         self.set(node, down.opposite(), inner);
         if inner != NONE {
-            self.set(inner, Link::Parent, node);
+            self.set(inner, NodeLinks::Parent, node);
         }
-        self.set(up, Link::Parent, self.get(node, Link::Parent));
+        self.set(up, NodeLinks::Parent, self.get(node, NodeLinks::Parent));
         self.replace_below_parent(node, up, header);
         self.set(up, down, node);
-        self.set(node, Link::Parent, up);
+        self.set(node, NodeLinks::Parent, up);
     }
 
     fn insert(&self, is_left: bool, node: Node, parent: Node, header: Node) {
-        self.set(node, Link::Parent, parent);
-        self.set(node, Link::Left, NONE);
-        self.set(node, Link::Right, NONE);
+        self.set(node, NodeLinks::Parent, parent);
+        self.set(node, NodeLinks::Left, NONE);
+        self.set(node, NodeLinks::Right, NONE);
         self.paint(node, RED);
         if is_left {
-            self.set(parent, Link::Left, node);
+            self.set(parent, NodeLinks::Left, node);
             if parent == header {
-                self.set(header, Link::Parent, node);
-                self.set(header, Link::Right, node);
-            } else if parent == self.get(header, Link::Left) {
-                self.set(header, Link::Left, node);
+                self.set(header, NodeLinks::Parent, node);
+                self.set(header, NodeLinks::Right, node);
+            } else if parent == self.get(header, NodeLinks::Left) {
+                self.set(header, NodeLinks::Left, node);
             }
         } else {
-            self.set(parent, Link::Right, node);
-            if parent == self.get(header, Link::Right) {
-                self.set(header, Link::Right, node);
+            self.set(parent, NodeLinks::Right, node);
+            if parent == self.get(header, NodeLinks::Right) {
+                self.set(header, NodeLinks::Right, node);
             }
         }
         self.balance_after_insertion(node, header);
     }
 
     fn balance_after_insertion(&self, mut node: Node, header: Node) {
-        while node != self.get(header, Link::Parent) {
-            let parent = self.get(node, Link::Parent);
+        while node != self.get(header, NodeLinks::Parent) {
+            let parent = self.get(node, NodeLinks::Parent);
             if self.color(parent) == BLACK {
                 break;
             }
-            let above = self.get(parent, Link::Parent);
-            let side = if parent == self.get(above, Link::Left) { Link::Left } else { Link::Right };
+            let above = self.get(parent, NodeLinks::Parent);
+            let side =
+                if parent == self.get(above, NodeLinks::Left) { NodeLinks::Left } else { NodeLinks::Right };
             let uncle = self.get(above, side.opposite());
             if !self.is_black(uncle) {
                 self.paint(parent, BLACK);
@@ -152,47 +153,47 @@ impl Nodes {
                 node = parent;
                 self.rotate(node, side, header);
             }
-            self.paint(self.get(node, Link::Parent), BLACK);
+            self.paint(self.get(node, NodeLinks::Parent), BLACK);
             self.paint(above, RED);
             self.rotate(above, side.opposite(), header);
         }
-        self.paint(self.get(header, Link::Parent), BLACK);
+        self.paint(self.get(header, NodeLinks::Parent), BLACK);
     }
 
     /// Takes a node out of the tree; returns it.
     fn erase(&self, node: Node, header: Node) -> Node {
-        let [left, right] = [Link::Left, Link::Right].map(|link| self.get(node, link));
+        let [left, right] = [NodeLinks::Left, NodeLinks::Right].map(|link| self.get(node, link));
         let removed_color;
         let (child, parent);
         if left != NONE && right != NONE {
-            let next = self.last(right, Link::Left);
-            child = self.get(next, Link::Right);
-            self.set(left, Link::Parent, next);
-            self.set(next, Link::Left, left);
+            let next = self.last(right, NodeLinks::Left);
+            child = self.get(next, NodeLinks::Right);
+            self.set(left, NodeLinks::Parent, next);
+            self.set(next, NodeLinks::Left, left);
             if next == right {
                 parent = next;
             } else {
-                parent = self.get(next, Link::Parent);
+                parent = self.get(next, NodeLinks::Parent);
                 if child != NONE {
-                    self.set(child, Link::Parent, parent);
+                    self.set(child, NodeLinks::Parent, parent);
                 }
-                self.set(parent, Link::Left, child);
-                self.set(next, Link::Right, right);
-                self.set(right, Link::Parent, next);
+                self.set(parent, NodeLinks::Left, child);
+                self.set(next, NodeLinks::Right, right);
+                self.set(right, NodeLinks::Parent, next);
             }
             self.replace_below_parent(node, next, header);
-            self.set(next, Link::Parent, self.get(node, Link::Parent));
+            self.set(next, NodeLinks::Parent, self.get(node, NodeLinks::Parent));
             removed_color = self.color(next);
             self.paint(next, self.color(node));
             self.paint(node, removed_color);
         } else {
             child = if left == NONE { right } else { left };
-            parent = self.get(node, Link::Parent);
+            parent = self.get(node, NodeLinks::Parent);
             if child != NONE {
-                self.set(child, Link::Parent, parent);
+                self.set(child, NodeLinks::Parent, parent);
             }
             self.replace_below_parent(node, child, header);
-            for (end, inner) in [(Link::Left, Link::Right), (Link::Right, Link::Left)] {
+            for (end, inner) in [(NodeLinks::Left, NodeLinks::Right), (NodeLinks::Right, NodeLinks::Left)] {
                 if self.get(header, end) == node {
                     let other = self.get(node, inner);
                     let last = if other == NONE { parent } else { self.last(child, end) };
@@ -208,8 +209,9 @@ impl Nodes {
     }
 
     fn balance_after_removal(&self, mut node: Node, mut parent: Node, header: Node) {
-        while node != self.get(header, Link::Parent) && self.is_black(node) {
-            let side = if node == self.get(parent, Link::Left) { Link::Left } else { Link::Right };
+        while node != self.get(header, NodeLinks::Parent) && self.is_black(node) {
+            let side =
+                if node == self.get(parent, NodeLinks::Left) { NodeLinks::Left } else { NodeLinks::Right };
             let mut sibling = self.get(parent, side.opposite());
             if self.color(sibling) == RED {
                 self.paint(sibling, BLACK);
@@ -221,7 +223,7 @@ impl Nodes {
             if self.is_black(near) && self.is_black(far) {
                 self.paint(sibling, RED);
                 node = parent;
-                parent = self.get(node, Link::Parent);
+                parent = self.get(node, NodeLinks::Parent);
                 continue;
             }
             if self.is_black(far) {
@@ -245,27 +247,27 @@ impl Nodes {
     }
 
     /// The next node in this direction; the header after the last one.
-    fn neighbour(&self, node: Node, direction: Link) -> Node {
+    fn neighbour(&self, node: Node, direction: NodeLinks) -> Node {
         let is_header = || self.color(node) == RED && self.is_grandparent_of_itself(node);
-        if direction == Link::Left && is_header() {
-            return self.get(node, Link::Right);
+        if direction == NodeLinks::Left && is_header() {
+            return self.get(node, NodeLinks::Right);
         }
         let child = self.get(node, direction);
         if child != NONE {
             return self.last(child, direction.opposite());
         }
-        let (mut node, mut parent) = (node, self.get(node, Link::Parent));
+        let (mut node, mut parent) = (node, self.get(node, NodeLinks::Parent));
         while node == self.get(parent, direction) {
             node = parent;
-            parent = self.get(node, Link::Parent);
+            parent = self.get(node, NodeLinks::Parent);
         }
         // A root without a child in this direction is the neighbour of the header on both sides.
-        let is_past_root = direction == Link::Right && self.get(node, Link::Right) == parent;
+        let is_past_root = direction == NodeLinks::Right && self.get(node, NodeLinks::Right) == parent;
         if is_past_root { node } else { parent }
     }
 
     fn is_grandparent_of_itself(&self, node: Node) -> bool {
-        self.get(self.get(node, Link::Parent), Link::Parent) == node
+        self.get(self.get(node, NodeLinks::Parent), NodeLinks::Parent) == node
     }
 }
 
@@ -293,7 +295,7 @@ macro_rules! neighbours {
     ($($hook:ident $direction:ident;)*) => {$(
         #[unsafe(no_mangle)]
         extern "C" fn $hook(site: u64, node: Node) -> Node {
-            Nodes::begin(site).neighbour(node, Link::$direction)
+            Nodes::begin(site).neighbour(node, NodeLinks::$direction)
         }
     )*};
 }
@@ -364,9 +366,9 @@ mod tests {
             let header = memory.node(0);
             let nodes = Nodes(None);
             nodes.paint(header, RED);
-            nodes.set(header, Link::Parent, NONE);
-            nodes.set(header, Link::Left, header);
-            nodes.set(header, Link::Right, header);
+            nodes.set(header, NodeLinks::Parent, NONE);
+            nodes.set(header, NodeLinks::Left, header);
+            nodes.set(header, NodeLinks::Right, header);
             memory
         }
 
@@ -378,11 +380,11 @@ mod tests {
         fn add(&self, index: usize) {
             let (nodes, header, node) = (Nodes(None), self.node(0), self.node(index));
             let (mut parent, mut is_left) = (header, true);
-            let mut at = nodes.get(header, Link::Parent);
+            let mut at = nodes.get(header, NodeLinks::Parent);
             while at != NONE {
                 parent = at;
                 is_left = node < at;
-                at = nodes.get(at, if is_left { Link::Left } else { Link::Right });
+                at = nodes.get(at, if is_left { NodeLinks::Left } else { NodeLinks::Right });
             }
             nodes.insert(is_left, node, parent, header);
         }
@@ -393,9 +395,9 @@ mod tests {
             if node == NONE {
                 return 1;
             }
-            let children = [Link::Left, Link::Right].map(|link| nodes.get(node, link));
+            let children = [NodeLinks::Left, NodeLinks::Right].map(|link| nodes.get(node, link));
             for child in children.into_iter().filter(|&child| child != NONE) {
-                assert_eq!(nodes.get(child, Link::Parent), node);
+                assert_eq!(nodes.get(child, NodeLinks::Parent), node);
                 assert!(nodes.color(node) == BLACK || nodes.color(child) == BLACK, "two red nodes in a row");
             }
             let [left, right] = children.map(|child| self.height(child));
@@ -406,19 +408,19 @@ mod tests {
         fn check(&self, mut expected: Vec<usize>) {
             expected.sort_unstable();
             let (nodes, header) = (Nodes(None), self.node(0));
-            self.height(nodes.get(header, Link::Parent));
+            self.height(nodes.get(header, NodeLinks::Parent));
             let sorted: Vec<Node> = expected.iter().map(|&index| self.node(index)).collect();
             let mut forward = Vec::new();
-            let mut at = nodes.get(header, Link::Left);
+            let mut at = nodes.get(header, NodeLinks::Left);
             while at != header {
                 forward.push(at);
-                at = nodes.neighbour(at, Link::Right);
+                at = nodes.neighbour(at, NodeLinks::Right);
             }
             assert_eq!(forward, sorted);
             let mut backward = Vec::new();
             let mut at = header;
             while backward.len() < sorted.len() {
-                at = nodes.neighbour(at, Link::Left);
+                at = nodes.neighbour(at, NodeLinks::Left);
                 backward.push(at);
             }
             backward.reverse();

@@ -11,7 +11,7 @@
 
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
-use foretell_wire::hook::{Order, Update};
+use foretell_wire::hook::{MemoryOrder, Update};
 use foretell_wire::record::{Record, SyncOp};
 
 use crate::acts;
@@ -19,7 +19,7 @@ use crate::detect;
 use crate::functions;
 use crate::log::LONGEST_RANGE;
 use crate::programs;
-use crate::stack::Calls;
+use crate::stack::CallStack;
 use crate::thread::{self, AsNative, Thread, me};
 use crate::turn::Turn;
 
@@ -347,7 +347,7 @@ pub(crate) extern "C" fn __foretell_leave(site: u64, callee: u64) -> u64 {
 }
 
 /// Code is called that sees what it is given, and any memory.
-fn leave(turn: &Turn, site: u64) -> Calls {
+fn leave(turn: &Turn, site: u64) -> CallStack {
     // Who waits for something by asking for it again and again must let others go on.
     turn.pass();
     turn.log_branch(site, None);
@@ -386,7 +386,7 @@ extern "C" fn __foretell_called() -> u64 {
 #[unsafe(no_mangle)]
 extern "C" fn __foretell_return(calls: u64) {
     let Some(me) = me().filter(|me| me.enter()) else { return };
-    let calls = Calls::from(calls);
+    let calls = CallStack::from(calls);
     if me.go_back(calls) {
         return return_from_outside(me, me.stack.site(calls));
     }
@@ -404,6 +404,6 @@ fn return_from_outside(me: &'static Thread, site: u64) {
     turn.fence(site);
 }
 
-fn order_of(code: u32) -> Order {
-    Order::from_code(u8::try_from(code).unwrap_or(u8::MAX))
+fn order_of(code: u32) -> MemoryOrder {
+    MemoryOrder::from_code(u8::try_from(code).unwrap_or(u8::MAX))
 }

@@ -9,7 +9,7 @@
 use std::ffi::{c_char, c_int, c_long, c_ulong, c_void};
 use std::sync::atomic::AtomicU64;
 
-use foretell_wire::hook::Order;
+use foretell_wire::hook::MemoryOrder;
 use foretell_wire::record::Record;
 
 use crate::turn::{Turn, content};
@@ -20,20 +20,20 @@ type Text = *const c_char;
 pub(crate) static CLOCK: AtomicU64 = AtomicU64::new(0);
 
 /// One call of such a function.
-pub(crate) struct Call {
+pub(crate) struct LibraryCall {
     turn: Turn,
     site: u64,
 }
 
-impl Call {
+impl LibraryCall {
     /// None if nothing is recorded now.
-    pub(crate) fn begin(site: u64) -> Option<Call> {
+    pub(crate) fn begin(site: u64) -> Option<LibraryCall> {
         let turn = Turn::take()?;
         turn.step();
         turn.me.site.set(site);
         // How far the function will look no thread knows before it does.
         turn.hold_memory();
-        Some(Call { turn, site })
+        Some(LibraryCall { turn, site })
     }
 
     /// So many bytes were read, one after the other.
@@ -59,7 +59,7 @@ impl Call {
 
     /// The result says something about when the call was made.
     fn asked_the_clock(&self) {
-        self.turn.in_order(&CLOCK, Order::Relaxed);
+        self.turn.in_order(&CLOCK, MemoryOrder::Relaxed);
     }
 }
 
@@ -99,7 +99,7 @@ fn same_byte(one: u8, other: u8) -> bool {
     one == other
 }
 
-fn tell_comparison(call: &Call, one: Text, other: Text, bytes: usize) {
+fn tell_comparison(call: &LibraryCall, one: Text, other: Text, bytes: usize) {
     call.scanned(one, bytes);
     call.scanned(other, bytes);
 }
@@ -113,7 +113,7 @@ macro_rules! functions {
     ($($hook:ident = $function:path: ($($argument:ident: $type:ty),*) -> $result:ty, |$call:ident, $outcome:pat_param| $tell:expr;)*) => {$(
         #[unsafe(no_mangle)]
         unsafe extern "C-unwind" fn $hook(site: u64, $($argument: $type),*) -> $result {
-            let call = Call::begin(site);
+            let call = LibraryCall::begin(site);
             // SAFETY: nothing is passed on but what the program has passed.
             let result = unsafe { $function($($argument),*) };
             if let Some($call) = &call {
@@ -176,7 +176,7 @@ functions! {
 /// What is read is recorded before the call: it may be overwritten by it.
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn __foretell_on_strcpy(site: u64, to: *mut c_char, from: Text) -> *mut c_char {
-    let (call, bytes) = (Call::begin(site), size(from));
+    let (call, bytes) = (LibraryCall::begin(site), size(from));
     if let Some(call) = &call {
         call.scanned(from, bytes);
     }
@@ -195,7 +195,7 @@ unsafe extern "C-unwind" fn __foretell_on_strncpy(
     from: Text,
     limit: usize,
 ) -> *mut c_char {
-    let call = Call::begin(site);
+    let call = LibraryCall::begin(site);
     if let Some(call) = &call {
         // SAFETY: the program passes a text that ends with a zero, or has so many bytes.
         call.scanned(from, limit.min(unsafe { libc::strnlen(from, limit) } + 1));
@@ -210,7 +210,7 @@ unsafe extern "C-unwind" fn __foretell_on_strncpy(
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn __foretell_on_strcat(site: u64, to: *mut c_char, from: Text) -> *mut c_char {
-    let (call, end, bytes) = (Call::begin(site), size(to) - 1, size(from));
+    let (call, end, bytes) = (LibraryCall::begin(site), size(to) - 1, size(from));
     if let Some(call) = &call {
         call.scanned(to, end + 1);
         call.scanned(from, bytes);
@@ -226,7 +226,7 @@ unsafe extern "C-unwind" fn __foretell_on_strcat(site: u64, to: *mut c_char, fro
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn __foretell_on_strdup(site: u64, text: Text) -> *mut c_char {
-    let (call, bytes) = (Call::begin(site), size(text));
+    let (call, bytes) = (LibraryCall::begin(site), size(text));
     // SAFETY: the program passes a text that ends with a zero.
     let Some(call) = call else { return unsafe { libc::strdup(text) } };
     call.scanned(text, bytes);
@@ -235,7 +235,7 @@ unsafe extern "C-unwind" fn __foretell_on_strdup(site: u64, text: Text) -> *mut 
     // SAFETY: the program passes a text that ends with a zero.
     let copy = unsafe { libc::strdup(text) };
     if !copy.is_null()
-        && let Some(call) = Call::begin(site)
+        && let Some(call) = LibraryCall::begin(site)
     {
         call.wrote(copy.cast(), bytes);
     }
@@ -246,7 +246,7 @@ macro_rules! numbers {
     ($($hook:ident = $function:path: $result:ty;)*) => {$(
         #[unsafe(no_mangle)]
         unsafe extern "C-unwind" fn $hook(site: u64, text: Text, end: *mut *mut c_char, base: c_int) -> $result {
-            let (call, mut after) = (Call::begin(site), text.cast_mut());
+            let (call, mut after) = (LibraryCall::begin(site), text.cast_mut());
             // SAFETY: the program passes a text that ends with a zero, and the place is ours.
             let number = unsafe { $function(text, &mut after, base) };
             if let Some(call) = &call {
@@ -273,7 +273,7 @@ numbers! {
 
 /// A number was read, and the byte after it. Where none was found, or a zero is followed by an `x`, more was looked
 /// at than can be recorded.
-fn tell_number(call: &Call, text: Text, after: *mut c_char) {
+fn tell_number(call: &LibraryCall, text: Text, after: *mut c_char) {
     // SAFETY: the text ends with a zero, which is not passed here.
     let next = unsafe { after.cast::<u8>().read() };
     if after.cast_const() == text || matches!(next, b'x' | b'X' | b'b' | b'B') {

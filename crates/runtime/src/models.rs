@@ -12,7 +12,7 @@ use std::ffi::{CStr, c_char, c_void};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use foretell_wire::format::{self, Use};
-use foretell_wire::hook::{Condition, Order};
+use foretell_wire::hook::{HookCondition, MemoryOrder};
 use foretell_wire::record::Record;
 
 use crate::functions;
@@ -55,7 +55,7 @@ extern "C" fn __foretell_model_begin(site: u64, callee: u64, condition: u64, wor
     }
     me.site.set(site);
     me.native().allocates.set(false);
-    if condition == Condition::Zero as u64 {
+    if condition == HookCondition::Zero as u64 {
         read(&turn, site, word.cast(), size_of::<u64>());
     }
     let calls = me.stack.calls();
@@ -65,14 +65,14 @@ extern "C" fn __foretell_model_begin(site: u64, callee: u64, condition: u64, wor
 
 /// Whether the model holds.
 fn holds(condition: u64, word: Any) -> bool {
-    if condition == Condition::Console as u64 {
+    if condition == HookCondition::Console as u64 {
         return is_console(word);
     }
-    if condition == Condition::OpenMp as u64 {
+    if condition == HookCondition::OpenMp as u64 {
         return openmp::tells();
     }
     // SAFETY: the function reads the word, too.
-    condition != Condition::Zero as u64 || unsafe { word.cast::<u64>().read() } == 0
+    condition != HookCondition::Zero as u64 || unsafe { word.cast::<u64>().read() } == 0
 }
 
 /// The streams of the C++ library that only the console is behind, as far as they were looked for.
@@ -189,7 +189,7 @@ extern "C" fn __foretell_model_io(_site: u64, stream: Any) {
 
 #[unsafe(no_mangle)]
 extern "C" fn __foretell_model_clock(_site: u64) {
-    record(|turn| turn.in_order(&CLOCK, Order::Relaxed));
+    record(|turn| turn.in_order(&CLOCK, MemoryOrder::Relaxed));
 }
 
 /// The arguments of a call with a format.

@@ -29,7 +29,7 @@ use crate::thread::me;
 
 /// All that is known.
 #[derive(Default)]
-struct State {
+struct OpenMpState {
     /// How many regions, tasks and groups there were.
     numbers: u64,
     regions: BTreeMap<u64, Region>,
@@ -73,16 +73,16 @@ struct Team {
     is_dynamic: bool,
 }
 
-static STATE: Mutex<Option<State>> = Mutex::new(None);
+static STATE: Mutex<Option<OpenMpState>> = Mutex::new(None);
 
 /// Does something with the state.
-struct Known(MutexGuard<'static, Option<State>>);
+struct OpenMpGuard(MutexGuard<'static, Option<OpenMpState>>);
 
-impl std::ops::Deref for Known {
-    type Target = State;
+impl std::ops::Deref for OpenMpGuard {
+    type Target = OpenMpState;
 
-    fn deref(&self) -> &State {
-        const NONE: &State = &State {
+    fn deref(&self) -> &OpenMpState {
+        const NONE: &OpenMpState = &OpenMpState {
             numbers: 0,
             regions: BTreeMap::new(),
             tasks: BTreeMap::new(),
@@ -97,17 +97,17 @@ impl std::ops::Deref for Known {
     }
 }
 
-impl std::ops::DerefMut for Known {
-    fn deref_mut(&mut self) -> &mut State {
+impl std::ops::DerefMut for OpenMpGuard {
+    fn deref_mut(&mut self) -> &mut OpenMpState {
         self.0.get_or_insert_default()
     }
 }
 
-fn known() -> Known {
-    Known(STATE.lock().unwrap_or_else(PoisonError::into_inner))
+fn known() -> OpenMpGuard {
+    OpenMpGuard(STATE.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-impl State {
+impl OpenMpState {
     fn number(&mut self) -> u64 {
         self.numbers += 1;
         self.numbers
@@ -171,12 +171,12 @@ struct Tool {
 }
 
 /// Never written.
-struct Shared(Tool);
+struct SharedTool(Tool);
 
-static TOOL: Shared = Shared(Tool { initialize, finalize, data: 0 });
+static TOOL: SharedTool = SharedTool(Tool { initialize, finalize, data: 0 });
 
 // SAFETY: it is never written.
-unsafe impl Sync for Shared {}
+unsafe impl Sync for SharedTool {}
 
 /// The library asks for a tool before it reads its settings.
 #[unsafe(no_mangle)]

@@ -17,14 +17,14 @@ use std::ffi::c_void;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use foretell_wire::hook::{Order, Update};
+use foretell_wire::hook::{MemoryOrder, Update};
 use foretell_wire::primitive::{Primitive, Role};
 use foretell_wire::record::{Record, SyncOp};
 
 use crate::allocator;
 use crate::library::CLOCK;
 use crate::mode;
-use crate::scheduler::{Helper, Reason, wake_waiters};
+use crate::scheduler::{Helper, WakeReason, wake_waiters};
 use crate::system::read_word;
 use crate::thread::AsNative;
 use crate::turn::{Turn, content};
@@ -37,7 +37,7 @@ const NO_TOKEN: u32 = 0;
 const TOKEN: u32 = 1;
 
 /// What has to be known of primitives across threads.
-struct Known {
+struct PrimitivesState {
     /// The words of tokens, and what was recorded last about each.
     tokens: BTreeMap<usize, u32>,
     /// Where a thread with an unknown token may find it: words that had one when it entered.
@@ -48,14 +48,14 @@ struct Known {
     within: BTreeMap<u64, (u32, u32)>,
 }
 
-static KNOWN: Mutex<Known> = Mutex::new(Known {
+static KNOWN: Mutex<PrimitivesState> = Mutex::new(PrimitivesState {
     tokens: BTreeMap::new(),
     candidates: BTreeMap::new(),
     barriers: BTreeMap::new(),
     within: BTreeMap::new(),
 });
 
-fn known() -> MutexGuard<'static, Known> {
+fn known() -> MutexGuard<'static, PrimitivesState> {
     KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -99,8 +99,8 @@ pub(crate) fn log_wait(turn: &Turn) {
 }
 
 /// The thread has waited on a futex.
-pub(crate) fn has_waited(turn: &Turn, reason: Reason) {
-    if is_inside(turn) && reason == Reason::TimedOut {
+pub(crate) fn has_waited(turn: &Turn, reason: WakeReason) {
+    if is_inside(turn) && reason == WakeReason::TimedOut {
         turn.me.native().library.timed_out.set(true);
     }
 }
@@ -237,7 +237,7 @@ fn end(turn: &Turn, primitive: Primitive, object: u64, other: u64, result: bool)
         }
         Primitive::Forget => turn.me.native().library.forgets.set(false),
         Primitive::Spawn => turn.me.native().library.spawns.set(false),
-        Primitive::Clock => turn.in_order(&CLOCK, Order::Relaxed),
+        Primitive::Clock => turn.in_order(&CLOCK, MemoryOrder::Relaxed),
         Primitive::Lock => turn.log_sync(SyncOp::Lock, object as usize, 0),
         Primitive::LockShared => turn.log_sync(SyncOp::LockShared, object as usize, 0),
         Primitive::TryLock if result => turn.log_sync(SyncOp::Lock, object as usize, 0),
@@ -267,7 +267,7 @@ fn end(turn: &Turn, primitive: Primitive, object: u64, other: u64, result: bool)
 }
 
 /// An update of a word that is not in memory, on which the thread depends from now on.
-fn log_imagined(turn: &Turn, object: u64, (read, written): (u64, u64), order: Order) {
+fn log_imagined(turn: &Turn, object: u64, (read, written): (u64, u64), order: MemoryOrder) {
     let (site, addr) = (turn.me.site.get(), object | IMAGINED);
     turn.at(addr as usize, 8, || turn.log(&Record::Rmw { site, addr, size: 8, read, written, order }));
     turn.log_branch(site, None);
@@ -294,9 +294,16 @@ fn end_once(turn: &Turn, object: u64, before: u64) {
             !turn.me.native().library.waited.get() && turn.me.native().library.found.get() != found,
         );
         turn.log(&if did_it {
-            Record::Rmw { site, addr: object, size: 4, read: before, written: now, order: Order::AcqRel }
+            Record::Rmw {
+                site,
+                addr: object,
+                size: 4,
+                read: before,
+                written: now,
+                order: MemoryOrder::AcqRel,
+            }
         } else {
-            Record::AtomicLoad { site, addr: object, size: 4, value: now, order: Order::Acquire }
+            Record::AtomicLoad { site, addr: object, size: 4, value: now, order: MemoryOrder::Acquire }
         });
     });
     turn.log_branch(site, None);
@@ -360,7 +367,7 @@ fn end_park(turn: &Turn) {
     let word = library.token.get();
     if known.tokens.insert(word, NO_TOKEN) == Some(TOKEN) {
         drop(known);
-        log_imagined(turn, word as u64, (TOKEN.into(), NO_TOKEN.into()), Order::Acquire);
+        log_imagined(turn, word as u64, (TOKEN.into(), NO_TOKEN.into()), MemoryOrder::Acquire);
     }
 }
 
@@ -458,7 +465,7 @@ fn changed(turn: &Turn, role: Role, word: u64) {
         Role::Poison | Role::Fence => turn.fence(site),
         Role::Unpark => {
             let told = known().tokens.insert(object, TOKEN).unwrap_or(NO_TOKEN);
-            log_imagined(turn, word, (told.into(), TOKEN.into()), Order::Release);
+            log_imagined(turn, word, (told.into(), TOKEN.into()), MemoryOrder::Release);
         }
     }
 }
@@ -542,7 +549,7 @@ fn retire(
     let site = turn.me.site.get();
     turn.access(addr as usize, size.into(), || {
         let read = give_up();
-        turn.log(&Record::Rmw { site, addr, size, read, written: after(read), order: Order::Release });
+        turn.log(&Record::Rmw { site, addr, size, read, written: after(read), order: MemoryOrder::Release });
         read
     })
 }
@@ -566,7 +573,7 @@ macro_rules! words {
             turn.access(addr as usize, $size, || {
                 let found = load();
                 let is_done = found & held == !blocked & held;
-                let (addr, value, order) = (addr as u64, if is_done { found } else { blocked }, Order::Acquire);
+                let (addr, value, order) = (addr as u64, if is_done { found } else { blocked }, MemoryOrder::Acquire);
                 turn.log(&Record::AtomicLoad { site, addr, size: $size, value, order });
                 found
             })

@@ -17,7 +17,7 @@ use crate::file;
 use crate::folder;
 use crate::functions;
 use crate::interpose::thread::{make_end_key, set_end};
-use crate::kept::{Kept, LOG, RACES};
+use crate::kept::{KeptFile, LOG, RACES};
 use crate::machine::NATIVE;
 use crate::mode::{self, Mode};
 use crate::modules;
@@ -57,7 +57,7 @@ extern "C" fn begin(_: c_int, arguments: *const *const c_char) {
     let seed = variable(&settings::SEED).and_then(|seed| seed.parse().ok()).unwrap_or(settings::DEFAULT_SEED);
     machine::set(&NATIVE);
     folder::set(folder);
-    let wanted = scheduler::Wanted::read(variable);
+    let wanted = scheduler::StrategySettings::read(variable);
     // SAFETY: there is no other thread yet, and nothing borrows it.
     unsafe { *SETTINGS.0.get() = Some(Settings { seed, wanted, detects }) };
     if let (Some(limit), Some(path)) =
@@ -87,7 +87,7 @@ fn absolute(folder: String) -> String {
 struct Settings {
     seed: u64,
     /// A strategy, if turns are not given at random.
-    wanted: Option<scheduler::Wanted>,
+    wanted: Option<scheduler::StrategySettings>,
     /// Races are looked for, and nothing is recorded.
     detects: bool,
 }
@@ -313,7 +313,7 @@ fn open_log(folder: &str) -> Option<String> {
 }
 
 /// Makes a new file, which is the user's alone: what the program does may be a secret.
-fn create(kept: &Kept, name: &str, ending: &str) -> Option<()> {
+fn create(kept: &KeptFile, name: &str, ending: &str) -> Option<()> {
     const PRIVATE: libc::mode_t = 0o600;
     let path = CString::new(format!("{name}.{ending}")).ok()?;
     let how = libc::O_CREAT | libc::O_EXCL | libc::O_RDWR | libc::O_CLOEXEC;

@@ -12,7 +12,7 @@
 use std::ffi::{c_int, c_void};
 use std::ops::Range;
 
-use foretell_wire::log::memory::Run;
+use foretell_wire::log::memory::ByteRun;
 use foretell_wire::log::{HEADER, PAGE};
 
 use crate::detect;
@@ -118,7 +118,7 @@ impl Teller<'_> {
                 self.add_zeros(address + start, at - start);
             } else {
                 self.tell_zeros();
-                let run = Run {
+                let run = ByteRun {
                     address: (address + start) as u64,
                     length: (at - start) as u64,
                     bytes: self.piece.get(start..at),
@@ -150,7 +150,7 @@ impl Teller<'_> {
             put(
                 self.told,
                 &mut self.used,
-                &Run { address: start as u64, length: length as u64, bytes: None },
+                &ByteRun { address: start as u64, length: length as u64, bytes: None },
             );
         }
     }
@@ -162,7 +162,7 @@ fn block_end(address: usize, at: usize, length: usize) -> usize {
 }
 
 /// Tells a run; if there is no room left, it is unknown.
-fn put(told: &mut [u8], used: &mut usize, run: &Run<'_>) {
+fn put(told: &mut [u8], used: &mut usize, run: &ByteRun<'_>) {
     if let Some(length) = told.get_mut(*used..).and_then(|room| run.encode(room)) {
         *used += length;
     }

@@ -12,7 +12,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, HashSet};
 use std::time::{Duration, Instant};
 
-use foretell_solve::{Answer, Limits, Lit, Node, OrderSolver};
+use foretell_solve::{Lit, Node, OrderSolver, SearchAnswer, SearchLimits};
 
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -56,9 +56,9 @@ fn measure(mode: &str, lazy: bool, events: usize, threads: usize, problems: usiz
         let (start, spent) = (Instant::now(), processor_time());
         let mut problem = Problem::new(&trace);
         match problem.solve(lazy, start + PATIENCE) {
-            Answer::Sat => sat += 1,
-            Answer::Unsat => unsat += 1,
-            Answer::GaveUp => given_up += 1,
+            SearchAnswer::Sat => sat += 1,
+            SearchAnswer::Unsat => unsat += 1,
+            SearchAnswer::GaveUp => given_up += 1,
         }
         times.push((processor_time() - spent).as_secs_f64() * 1e3);
         rounds += problem.rounds;
@@ -222,15 +222,15 @@ impl<'a> Problem<'a> {
         Problem { trace, solver, sources, stated: HashSet::new(), rounds: 0 }
     }
 
-    fn solve(&mut self, lazy: bool, deadline: Instant) -> Answer {
+    fn solve(&mut self, lazy: bool, deadline: Instant) -> SearchAnswer {
         if !lazy {
             self.state_all();
         }
-        let limits = Limits { deadline: Some(deadline), ..Limits::default() };
+        let limits = SearchLimits { deadline: Some(deadline), ..SearchLimits::default() };
         loop {
             self.rounds += 1;
             let answer = self.solver.solve(&limits);
-            if answer != Answer::Sat || !self.state_broken() {
+            if answer != SearchAnswer::Sat || !self.state_broken() {
                 return answer;
             }
             assert!(lazy, "all requirements were stated");

@@ -1,7 +1,7 @@
 //! A solver for clauses over booleans and over statements of the form "a comes before b".
 //!
 //! ```
-//! use foretell_solve::{Answer, Limits, OrderSolver};
+//! use foretell_solve::{SearchAnswer, SearchLimits, OrderSolver};
 //!
 //! // Two chains of two nodes each: 0 < 2 and 1 < 3.
 //! let mut solver = OrderSolver::new(&[0, 1, 0, 1]);
@@ -10,7 +10,7 @@
 //! solver.clause(&clause);
 //! let late = solver.before(1, 0);
 //! solver.clause(&[late]);
-//! assert_eq!(solver.solve(&Limits::default()), Answer::Sat);
+//! assert_eq!(solver.solve(&SearchLimits::default()), SearchAnswer::Sat);
 //! assert!(solver.value(clause[1]));
 //! ```
 //!
@@ -27,6 +27,6 @@ mod search;
 mod solver;
 mod theory;
 
-pub use limits::{Answer, Limits, Statistics};
+pub use limits::{SearchAnswer, SearchLimits, Statistics};
 pub use literal::Lit;
 pub use solver::{Node, OrderSolver};

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 /// When to give up. The default is never.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Limits<'a> {
+pub struct SearchLimits<'a> {
     /// How many conflicts one call may go through.
     pub conflicts: Option<u64>,
     /// Until when.
@@ -16,7 +16,7 @@ pub struct Limits<'a> {
 
 /// How a search ended.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Answer {
+pub enum SearchAnswer {
     /// There is a solution, and the solver holds one.
     Sat,
     /// There is none, whatever clauses may be added.

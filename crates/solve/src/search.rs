@@ -12,7 +12,7 @@ use std::time::Instant;
 
 use crate::clauses::{ClauseId, Clauses, Watch};
 use crate::heap::Heap;
-use crate::limits::{Answer, Limits, Statistics};
+use crate::limits::{SearchAnswer, SearchLimits, Statistics};
 use crate::literal::{Lit, Var, narrow};
 use crate::theory::Theory;
 
@@ -33,7 +33,7 @@ pub(crate) struct Search<T> {
     /// For each literal, whether it is true (1), false (-1) or open (0).
     values: Vec<i8>,
     /// For each variable that has a value, why and since when.
-    sources: Vec<Source>,
+    sources: Vec<AssignmentCause>,
     /// For each variable, the literal to decide.
     preferred: Vec<Lit>,
     /// All true literals, in the order in which they became true.
@@ -72,7 +72,7 @@ struct Level {
 
 /// Why a variable has its value, and since when.
 #[derive(Clone, Copy, Debug)]
-struct Source {
+struct AssignmentCause {
     reason: Reason,
     level: u32,
     /// The place on the trail.
@@ -121,7 +121,7 @@ impl<T: Theory> Search<T> {
         let var = narrow(self.preferred.len());
         self.preferred.push(Lit::new(var, preferred));
         self.values.extend([0, 0]);
-        self.sources.push(Source { reason: Reason::None, level: 0, place: 0 });
+        self.sources.push(AssignmentCause { reason: Reason::None, level: 0, place: 0 });
         self.seen.push(false);
         self.clauses.add_variable();
         self.heap.add_variable();
@@ -177,17 +177,17 @@ impl<T: Theory> Search<T> {
         tell(&mut self.theory, &mut self.implied);
     }
 
-    pub(crate) fn solve(&mut self, limits: &Limits) -> Answer {
-        let answer = if self.unsatisfiable { Answer::Unsat } else { self.search(limits) };
+    pub(crate) fn solve(&mut self, limits: &SearchLimits) -> SearchAnswer {
+        let answer = if self.unsatisfiable { SearchAnswer::Unsat } else { self.search(limits) };
         match answer {
-            Answer::Unsat => self.unsatisfiable = true,
-            Answer::GaveUp => self.go_back(0),
-            Answer::Sat => {}
+            SearchAnswer::Unsat => self.unsatisfiable = true,
+            SearchAnswer::GaveUp => self.go_back(0),
+            SearchAnswer::Sat => {}
         }
         answer
     }
 
-    fn search(&mut self, limits: &Limits) -> Answer {
+    fn search(&mut self, limits: &SearchLimits) -> SearchAnswer {
         let first = self.conflicts;
         let mut restarts = 1;
         let mut until_restart = RESTART;
@@ -195,17 +195,17 @@ impl<T: Theory> Search<T> {
         loop {
             if patience == 0 {
                 if is_over(limits) {
-                    return Answer::GaveUp;
+                    return SearchAnswer::GaveUp;
                 }
                 patience = PATIENCE;
             }
             patience -= 1;
             if !self.propagate() {
                 if !self.is_above_bottom_in_conflict() {
-                    return Answer::Unsat;
+                    return SearchAnswer::Unsat;
                 }
                 if limits.conflicts.is_some_and(|limit| self.conflicts - first >= limit) {
-                    return Answer::GaveUp;
+                    return SearchAnswer::GaveUp;
                 }
                 self.conflicts += 1;
                 until_restart = until_restart.saturating_sub(1);
@@ -215,7 +215,7 @@ impl<T: Theory> Search<T> {
                 until_restart = RESTART * luby(restarts);
                 self.restart();
             } else if !self.decide() {
-                return Answer::Sat;
+                return SearchAnswer::Sat;
             }
         }
     }
@@ -325,7 +325,7 @@ impl<T: Theory> Search<T> {
         self.values[literal.index()] = 1;
         self.values[(!literal).index()] = -1;
         let (level, place) = (narrow(self.levels.len()), narrow(self.trail.len()));
-        self.sources[literal.var() as usize] = Source { reason, level, place };
+        self.sources[literal.var() as usize] = AssignmentCause { reason, level, place };
         self.trail.push(literal);
     }
 
@@ -599,7 +599,7 @@ enum Visit {
     Contradicted,
 }
 
-fn is_over(limits: &Limits) -> bool {
+fn is_over(limits: &SearchLimits) -> bool {
     limits.stop.is_some_and(|stop| stop.load(std::sync::atomic::Ordering::Relaxed))
         || limits.deadline.is_some_and(|deadline| Instant::now() >= deadline)
 }

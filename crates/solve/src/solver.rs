@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 use crate::clocks::Clocks;
 use crate::facts::{Chains, Facts};
-use crate::limits::{Answer, Limits, Statistics};
+use crate::limits::{SearchAnswer, SearchLimits, Statistics};
 use crate::literal::{Lit, Var};
 use crate::search::Search;
 
@@ -108,14 +108,14 @@ impl OrderSolver {
     }
 
     /// Searches for a solution of all clauses. What was learnt in earlier calls is kept.
-    pub fn solve(&mut self, limits: &Limits) -> Answer {
+    pub fn solve(&mut self, limits: &SearchLimits) -> SearchAnswer {
         self.begun = true;
         self.tell_atoms();
         if self.facts().are_contradictory() {
             self.search.add_unsatisfiable();
         }
         let answer = self.search.solve(limits);
-        if answer == Answer::Sat {
+        if answer == SearchAnswer::Sat {
             self.model.clear();
             self.model.extend(self.search.model());
             self.model_atoms = self.atoms.len();

@@ -1,6 +1,6 @@
 //! Small random problems, held against all orders and all values of booleans.
 
-use foretell_solve::{Answer, Limits, Lit, Node, OrderSolver};
+use foretell_solve::{Lit, Node, OrderSolver, SearchAnswer, SearchLimits};
 use proptest::prelude::*;
 
 /// A literal of a generated clause.
@@ -95,7 +95,7 @@ impl Problem {
 }
 
 /// Adds the clauses in stretches, with a search after each, and compares every answer.
-fn check(problem: &Problem, stretch: usize, facts_first: bool, limits: &Limits) {
+fn check(problem: &Problem, stretch: usize, facts_first: bool, limits: &SearchLimits) {
     let mut solver = OrderSolver::new(&problem.chain_of);
     if facts_first {
         problem.facts.iter().for_each(|&(a, b)| solver.fact(a, b));
@@ -123,14 +123,14 @@ fn check(problem: &Problem, stretch: usize, facts_first: bool, limits: &Limits) 
     }
 }
 
-fn check_answer(problem: &Problem, solver: &mut OrderSolver, clauses: &[Vec<Lit>], limits: &Limits) {
+fn check_answer(problem: &Problem, solver: &mut OrderSolver, clauses: &[Vec<Lit>], limits: &SearchLimits) {
     let expected = problem.is_satisfiable(clauses.len());
     let answer = solver.solve(limits);
-    if answer == Answer::GaveUp {
+    if answer == SearchAnswer::GaveUp {
         assert!(limits.conflicts.is_some());
         return;
     }
-    assert_eq!(answer == Answer::Sat, expected);
+    assert_eq!(answer == SearchAnswer::Sat, expected);
     if expected {
         assert!(clauses.iter().all(|clause| clause.iter().any(|&literal| solver.value(literal))));
         assert!(!problem.has_cycle(solver.edges()));
@@ -146,22 +146,22 @@ proptest! {
 
     #[test]
     fn answers_agree_with_trying_everything(problem in problem()) {
-        check(&problem, usize::MAX, true, &Limits::default());
+        check(&problem, usize::MAX, true, &SearchLimits::default());
     }
 
     #[test]
     fn answers_stay_right_when_clauses_are_added(problem in problem(), stretch in 1..4_usize) {
-        check(&problem, stretch, true, &Limits::default());
+        check(&problem, stretch, true, &SearchLimits::default());
     }
 
     #[test]
     fn facts_may_follow_atoms_until_the_first_search(problem in problem()) {
-        check(&problem, usize::MAX, false, &Limits::default());
+        check(&problem, usize::MAX, false, &SearchLimits::default());
     }
 
     #[test]
     fn a_search_that_gave_up_can_go_on(problem in problem(), stretch in 1..4_usize, conflicts in 0..2_u64) {
-        check(&problem, stretch, true, &Limits { conflicts: Some(conflicts), ..Limits::default() });
+        check(&problem, stretch, true, &SearchLimits { conflicts: Some(conflicts), ..SearchLimits::default() });
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use foretell_solve::{Answer, Limits, Lit, Node, OrderSolver};
+use foretell_solve::{Lit, Node, OrderSolver, SearchAnswer, SearchLimits};
 
 /// More pigeons than holes, where a pigeon is in the hole of the milestone that it comes right before.
 fn pigeons(holes: Node) -> OrderSolver {
@@ -30,7 +30,7 @@ fn pigeons(holes: Node) -> OrderSolver {
 #[test]
 fn few_pigeons_do_not_fit() {
     let mut solver = pigeons(8);
-    assert_eq!(solver.solve(&Limits::default()), Answer::Unsat);
+    assert_eq!(solver.solve(&SearchLimits::default()), SearchAnswer::Unsat);
     // Hard enough that learnt clauses had to be dropped on the way.
     assert!(solver.statistics().conflicts > 5000, "{:?}", solver.statistics());
 }
@@ -40,11 +40,17 @@ fn a_hard_problem_is_given_up_in_time() {
     let mut solver = pigeons(20);
     let start = Instant::now();
     let deadline = Some(start + Duration::from_millis(100));
-    assert_eq!(solver.solve(&Limits { deadline, ..Limits::default() }), Answer::GaveUp);
-    assert_eq!(solver.solve(&Limits { deadline, ..Limits::default() }), Answer::GaveUp);
+    assert_eq!(solver.solve(&SearchLimits { deadline, ..SearchLimits::default() }), SearchAnswer::GaveUp);
+    assert_eq!(solver.solve(&SearchLimits { deadline, ..SearchLimits::default() }), SearchAnswer::GaveUp);
     let stop = AtomicBool::new(true);
-    assert_eq!(solver.solve(&Limits { stop: Some(&stop), ..Limits::default() }), Answer::GaveUp);
-    assert_eq!(solver.solve(&Limits { conflicts: Some(1), ..Limits::default() }), Answer::GaveUp);
+    assert_eq!(
+        solver.solve(&SearchLimits { stop: Some(&stop), ..SearchLimits::default() }),
+        SearchAnswer::GaveUp
+    );
+    assert_eq!(
+        solver.solve(&SearchLimits { conflicts: Some(1), ..SearchLimits::default() }),
+        SearchAnswer::GaveUp
+    );
     assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
     assert!(solver.statistics().conflicts > 1);
 }
@@ -54,10 +60,11 @@ fn another_thread_can_stop_the_search() {
     let mut solver = pigeons(20);
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        let search = scope.spawn(|| solver.solve(&Limits { stop: Some(&stop), ..Limits::default() }));
+        let search =
+            scope.spawn(|| solver.solve(&SearchLimits { stop: Some(&stop), ..SearchLimits::default() }));
         std::thread::sleep(Duration::from_millis(50));
         stop.store(true, std::sync::atomic::Ordering::Relaxed);
-        assert_eq!(search.join().expect("the search does not panic"), Answer::GaveUp);
+        assert_eq!(search.join().expect("the search does not panic"), SearchAnswer::GaveUp);
     });
 }
 
@@ -67,19 +74,19 @@ fn contradictory_facts_leave_no_solution() {
         let mut solver = OrderSolver::new(&[0, 1, 0, 1]);
         facts.iter().for_each(|&(a, b)| solver.fact(a, b));
         let _ = solver.before(0, 3);
-        assert_eq!(solver.solve(&Limits::default()), Answer::Unsat, "{facts:?}");
+        assert_eq!(solver.solve(&SearchLimits::default()), SearchAnswer::Unsat, "{facts:?}");
     }
 }
 
 #[test]
 fn the_empty_clause_leaves_no_solution() {
     let mut solver = OrderSolver::new(&[0, 1]);
-    assert_eq!(solver.solve(&Limits::default()), Answer::Sat);
+    assert_eq!(solver.solve(&SearchLimits::default()), SearchAnswer::Sat);
     solver.clause(&[]);
-    assert_eq!(solver.solve(&Limits::default()), Answer::Unsat);
+    assert_eq!(solver.solve(&SearchLimits::default()), SearchAnswer::Unsat);
     let mut solver = OrderSolver::new(&[0, 1]);
     solver.clause(&[Lit::FALSE]);
-    assert_eq!(solver.solve(&Limits::default()), Answer::Unsat);
+    assert_eq!(solver.solve(&SearchLimits::default()), SearchAnswer::Unsat);
 }
 
 #[test]
@@ -87,7 +94,7 @@ fn no_nodes_at_all() {
     let mut solver = OrderSolver::new(&[]);
     let boolean = solver.boolean(true);
     solver.clause(&[!boolean, Lit::FALSE]);
-    assert_eq!(solver.solve(&Limits::default()), Answer::Sat);
+    assert_eq!(solver.solve(&SearchLimits::default()), SearchAnswer::Sat);
     assert!(!solver.value(boolean) && solver.value(Lit::TRUE) && !solver.value(Lit::FALSE));
     assert_eq!(solver.edges().count(), 0);
 }
@@ -116,12 +123,12 @@ fn preferences_hold_where_they_can() {
     let pairs = [(0, 1), (2, 1), (3, 2)].map(|(a, b)| solver.before(a, b));
     solver.clause(&[pairs[1], pairs[0]]);
     solver.clause(&[pairs[1], no, !yes]);
-    assert_eq!(solver.solve(&Limits::default()), Answer::Sat);
+    assert_eq!(solver.solve(&SearchLimits::default()), SearchAnswer::Sat);
     assert!(
         solver.value(pairs[0]) && solver.value(pairs[1]) && !solver.value(pairs[2]) || !solver.value(yes)
     );
     solver.clause(&[pairs[1]]);
-    assert_eq!(solver.solve(&Limits::default()), Answer::Sat);
+    assert_eq!(solver.solve(&SearchLimits::default()), SearchAnswer::Sat);
     assert!(solver.value(yes) && !solver.value(no));
     assert_eq!(pairs.map(|pair| solver.value(pair)), [true, true, false]);
 }
@@ -137,9 +144,9 @@ fn many_chains() {
         let earlier = solver.before(CHAINS + chain + 1, chain);
         solver.clause(&[earlier]);
     }
-    assert_eq!(solver.solve(&Limits::default()), Answer::Sat);
+    assert_eq!(solver.solve(&SearchLimits::default()), SearchAnswer::Sat);
     assert_eq!(solver.edges().filter(|(a, b)| a > b).count(), 499);
     let back = solver.before(3 * CHAINS, 2 * CHAINS - 1);
     solver.clause(&[back]);
-    assert_eq!(solver.solve(&Limits::default()), Answer::Unsat);
+    assert_eq!(solver.solve(&SearchLimits::default()), SearchAnswer::Unsat);
 }

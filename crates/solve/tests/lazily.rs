@@ -1,6 +1,6 @@
 //! Larger random problems: stating clauses when a solution breaks them must lead to the same answer as stating all.
 
-use foretell_solve::{Answer, Limits, Lit, Node, OrderSolver};
+use foretell_solve::{Lit, Node, OrderSolver, SearchAnswer, SearchLimits};
 
 const NODES: usize = 100;
 const CHAINS: usize = 12;
@@ -66,27 +66,27 @@ impl Problem {
         places.into_iter().flatten().collect()
     }
 
-    fn solve_at_once(&self) -> Answer {
+    fn solve_at_once(&self) -> SearchAnswer {
         let mut solver = self.solver();
         self.clauses.iter().for_each(|clause| Problem::state(&mut solver, clause));
-        let answer = solver.solve(&Limits::default());
-        if answer == Answer::Sat {
+        let answer = solver.solve(&SearchLimits::default());
+        if answer == SearchAnswer::Sat {
             assert_eq!(self.broken(&self.places(&solver)).count(), 0);
         }
         answer
     }
 
-    fn solve_lazily(&self) -> Answer {
+    fn solve_lazily(&self) -> SearchAnswer {
         let mut solver = self.solver();
         loop {
-            let answer = solver.solve(&Limits::default());
-            if answer != Answer::Sat {
+            let answer = solver.solve(&SearchLimits::default());
+            if answer != SearchAnswer::Sat {
                 return answer;
             }
             let places = self.places(&solver);
             let broken: Vec<_> = self.broken(&places).take(5).collect();
             if broken.is_empty() {
-                return Answer::Sat;
+                return SearchAnswer::Sat;
             }
             broken.into_iter().for_each(|clause| Problem::state(&mut solver, clause));
         }
@@ -106,7 +106,7 @@ fn both_ways_give_the_same_answer() {
         let problem = Problem::random(seed);
         let answer = problem.solve_at_once();
         assert_eq!(problem.solve_lazily(), answer, "seed {seed}");
-        satisfiable += u64::from(answer == Answer::Sat);
+        satisfiable += u64::from(answer == SearchAnswer::Sat);
     }
     assert!((PROBLEMS / 10..PROBLEMS * 9 / 10).contains(&satisfiable), "{satisfiable} are satisfiable");
 }

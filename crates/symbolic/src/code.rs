@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use foretell_wire::code::{self, Code, Instruction, Operand, opcode, opcode_name};
 use foretell_wire::log::module::Module;
-use foretell_wire::site::Table;
+use foretell_wire::site::SiteTable;
 use rustc_hash::FxHashMap;
 
 use crate::demangle::demangle;
@@ -36,8 +36,8 @@ pub(crate) struct Mark {
 /// A function and what is known of its instructions.
 #[derive(Debug)]
 pub(crate) struct Function {
-    code: code::Function,
-    table: Rc<Table>,
+    code: code::FunctionCode,
+    table: Rc<SiteTable>,
     /// The number of its name, see [`Functions::name`].
     pub(crate) name: u32,
     /// The module that it is part of, by the first of its functions.

@@ -9,9 +9,9 @@ use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use foretell_online::{Detector, ShortRecord};
-use foretell_wire::races::{Entry, MAGIC};
+use foretell_wire::races::{MAGIC, RacesEntry};
 use foretell_wire::record::Record;
-use foretell_wire::site::Table;
+use foretell_wire::site::SiteTable;
 
 use crate::arena;
 use crate::file::{self, write_at};
@@ -107,7 +107,7 @@ pub fn steps(thread: u32, steps: &[ShortRecord]) {
 
 /// A module was loaded whose site table is this, at this address.
 pub fn module(address: u64, table: &[u8]) {
-    let language = Table::language_of(table).unwrap_or_default();
+    let language = SiteTable::language_of(table).unwrap_or_default();
     let sites = address..address.saturating_add(table.len() as u64);
     with(|detection| detection.detector.module(&sites, language));
 }
@@ -125,7 +125,7 @@ pub fn tell_counts() {
     with(|detection| {
         let counts = detection.detector.counts();
         if !counts.is_empty() {
-            let counts = Entry::Counts(counts.to_vec());
+            let counts = RacesEntry::Counts(counts.to_vec());
             detection.tell(&counts.encode());
         }
     });
@@ -152,7 +152,7 @@ impl Detection {
     #[cold]
     fn tell_found(&mut self) {
         for race in self.detector.take_races() {
-            self.tell(&Entry::Race(race).encode());
+            self.tell(&RacesEntry::Race(race).encode());
         }
         if self.detector.is_blind() {
             self.give_up("there are too many threads, or they meet too often");
@@ -161,7 +161,7 @@ impl Detection {
 
     fn give_up(&mut self, why: &str) {
         if !std::mem::replace(&mut self.is_blind, true) {
-            self.tell(&Entry::Blind.encode());
+            self.tell(&RacesEntry::Blind.encode());
             say(&format!("online detection stops: {why}"));
         }
     }

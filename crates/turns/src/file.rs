@@ -9,7 +9,7 @@
 use std::ffi::{CStr, c_int};
 use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 
-use foretell_wire::log::{CUT, ENDED, MAGIC, PAGE, TIMED, TIMED_SITE, Timing, WHY, Why};
+use foretell_wire::log::{CUT, ENDED, IncompleteReason, MAGIC, PAGE, TIMED, TIMED_SITE, Timing, WHY};
 
 use crate::kept::LOG;
 use crate::mode;
@@ -53,10 +53,13 @@ fn used() -> &'static AtomicU64 {
 }
 
 /// Whether so many bytes fit, which are then taken.
-fn reserve(bytes: usize) -> Result<(), Why> {
+fn reserve(bytes: usize) -> Result<(), IncompleteReason> {
     let limit = LIMIT.load(Ordering::Relaxed);
     let fits = |old: u64| old.checked_add(bytes as u64).filter(|&new| new <= limit);
-    used().fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits).map(drop).map_err(|_| Why::Full(limit))
+    used()
+        .fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits)
+        .map(drop)
+        .map_err(|_| IncompleteReason::Full(limit))
 }
 
 /// Begins a log in the file that is kept for it, which is empty; says whether that worked.
@@ -85,7 +88,7 @@ pub fn set_ended(ended: bool) {
 }
 
 /// Why the log will not be complete. The first reason counts.
-pub fn set_why(why: Why) {
+pub fn set_why(why: IncompleteReason) {
     if let Some(place) = number(WHY) {
         // There is nothing to change if there is a reason already.
         let _ = place.compare_exchange(0, why.code(), Ordering::SeqCst, Ordering::SeqCst);
@@ -157,11 +160,12 @@ fn take<R>(bytes: usize, clock: u64, act: impl FnOnce(c_int, usize) -> Result<R,
         cut(clock);
         return None;
     }
-    let not_written = |error: c_int| Why::NotWritten(error.unsigned_abs());
-    let result = LOG.descriptor().ok_or(Why::NotWritten(libc::EBADF.unsigned_abs())).and_then(|file| {
-        reserve(bytes)?;
-        act(file, NEXT.fetch_add(bytes, Ordering::Relaxed)).map_err(not_written)
-    });
+    let not_written = |error: c_int| IncompleteReason::NotWritten(error.unsigned_abs());
+    let result =
+        LOG.descriptor().ok_or(IncompleteReason::NotWritten(libc::EBADF.unsigned_abs())).and_then(|file| {
+            reserve(bytes)?;
+            act(file, NEXT.fetch_add(bytes, Ordering::Relaxed)).map_err(not_written)
+        });
     if let Err(why) = result {
         cut(clock);
         set_why(why);
@@ -172,9 +176,9 @@ fn take<R>(bytes: usize, clock: u64, act: impl FnOnce(c_int, usize) -> Result<R,
     result.ok()
 }
 
-fn why_not(why: Why) -> String {
+fn why_not(why: IncompleteReason) -> String {
     match why {
-        Why::NotWritten(error) => {
+        IncompleteReason::NotWritten(error) => {
             let error = std::io::Error::from_raw_os_error(c_int::try_from(error).unwrap_or(0));
             format!("the recording ends here, it cannot be written: {error}")
         }

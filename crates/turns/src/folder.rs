@@ -6,12 +6,12 @@ use std::ffi::CString;
 use crate::system;
 
 /// Written once, before there is a second thread.
-struct Folder(UnsafeCell<Option<String>>);
+struct LogFolder(UnsafeCell<Option<String>>);
 
 // SAFETY: it is written once, before there is a second thread, and only read afterwards.
-unsafe impl Sync for Folder {}
+unsafe impl Sync for LogFolder {}
 
-static FOLDER: Folder = Folder(UnsafeCell::new(None));
+static FOLDER: LogFolder = LogFolder(UnsafeCell::new(None));
 
 /// This is the folder. There is no second thread yet.
 pub fn set(folder: String) {

@@ -14,12 +14,12 @@ use crate::system::{ask_kernel, close, word};
 const HIGH: usize = 900;
 
 /// The file of the log.
-pub static LOG: Kept = Kept::new();
+pub static LOG: KeptFile = KeptFile::new();
 /// The file that races are written to.
-pub static RACES: Kept = Kept::new();
+pub static RACES: KeptFile = KeptFile::new();
 
 /// A file that stays open.
-pub struct Kept {
+pub struct KeptFile {
     /// Its descriptor; negative if there is none.
     file: AtomicI32,
     /// What the kernel knows it by.
@@ -29,9 +29,9 @@ pub struct Kept {
     path: AtomicPtr<c_char>,
 }
 
-impl Kept {
-    const fn new() -> Kept {
-        Kept {
+impl KeptFile {
+    const fn new() -> KeptFile {
+        KeptFile {
             file: AtomicI32::new(-1),
             device: AtomicU64::new(0),
             inode: AtomicU64::new(0),

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering, compiler_fence};
 
 use foretell_online::ShortRecord;
 use foretell_wire::hook::front;
-use foretell_wire::log::{Chunk, Content, HEADER, PAGE};
+use foretell_wire::log::{Chunk, ChunkContent, HEADER, PAGE};
 use foretell_wire::pack::Packed;
 use foretell_wire::record::{Context, LONGEST_RECORD, Record};
 
@@ -22,7 +22,7 @@ pub const LONGEST_RANGE: usize = 1 << 12;
 const ROOM: usize = 2 * LONGEST_RECORD + size_of::<Packed>();
 
 /// Generations are multiples of this, above all addresses of programs. There are so few that they come again: see
-/// [`Writer::forget_seen`].
+/// [`LogWriter::forget_seen`].
 const FIRST_GENERATION: u64 = 1 << 48;
 
 /// The accesses that the detector has seen, see [`front::SEEN`].
@@ -38,7 +38,7 @@ static TURN_CLOCK: AtomicU64 = AtomicU64::new(1);
 /// Writes what one thread does; touched by that thread alone, but for `limit`, and `inside`, where others may look.
 /// Instrumented code knows how it begins.
 #[repr(C)]
-pub struct Writer {
+pub struct LogWriter {
     /// Where the next record goes.
     cursor: usize,
     /// The end of the room in the chunk.
@@ -87,22 +87,22 @@ pub struct Writer {
 
 const _: () = {
     let start = front::CURSOR;
-    assert!(offset_of!(Writer, cursor) == 0);
-    assert!(start + offset_of!(Writer, end) as u64 == front::END);
-    assert!(start + offset_of!(Writer, time) as u64 == front::TIME);
-    assert!(start + offset_of!(Writer, limit) as u64 == front::LIMIT);
-    assert!(start + offset_of!(Writer, watch) as u64 == front::WATCH);
-    assert!(start + offset_of!(Writer, inside) as u64 == front::INSIDE);
-    assert!(start + offset_of!(Writer, open) as u64 == front::OPEN);
-    assert!(start + offset_of!(Writer, seen) as u64 == front::SEEN);
-    assert!(start + offset_of!(Writer, generation) as u64 == front::GENERATION);
-    assert!(start + offset_of!(Writer, context) as u64 == front::ADDRS);
+    assert!(offset_of!(LogWriter, cursor) == 0);
+    assert!(start + offset_of!(LogWriter, end) as u64 == front::END);
+    assert!(start + offset_of!(LogWriter, time) as u64 == front::TIME);
+    assert!(start + offset_of!(LogWriter, limit) as u64 == front::LIMIT);
+    assert!(start + offset_of!(LogWriter, watch) as u64 == front::WATCH);
+    assert!(start + offset_of!(LogWriter, inside) as u64 == front::INSIDE);
+    assert!(start + offset_of!(LogWriter, open) as u64 == front::OPEN);
+    assert!(start + offset_of!(LogWriter, seen) as u64 == front::SEEN);
+    assert!(start + offset_of!(LogWriter, generation) as u64 == front::GENERATION);
+    assert!(start + offset_of!(LogWriter, context) as u64 == front::ADDRS);
 };
 
-impl Writer {
+impl LogWriter {
     /// The writer of a thread, which has no room yet.
-    pub fn new(thread: u32) -> Writer {
-        Writer {
+    pub fn new(thread: u32) -> LogWriter {
+        LogWriter {
             cursor: 0,
             end: 0,
             time: 0,
@@ -293,7 +293,7 @@ impl Writer {
         made.iter().for_each(|&site| self.put(&Record::Enter { site }));
     }
 
-    /// A plain access where [`Writer::may_watch`]. If the detector need not see it again, it will not, until
+    /// A plain access where [`LogWriter::may_watch`]. If the detector need not see it again, it will not, until
     /// something else happens.
     #[inline(always)]
     pub fn watch_access(&mut self, writes: bool, size: u32, site: u64, addr: u64) {
@@ -422,7 +422,7 @@ impl Writer {
         if !self.is_lost && (self.chunk.is_null() || self.keep(clock).is_none()) {
             self.chunk = file::map(CHUNK, clock).unwrap_or_else(|| self.lose());
         }
-        let chunk = Chunk { thread: self.thread, clock, content: Content::Records(&[]) };
+        let chunk = Chunk { thread: self.thread, clock, content: ChunkContent::Records(&[]) };
         let mut header = chunk.header(CHUNK).unwrap_or_default();
         if detect::is_on() {
             // What is only shown is no part of the log.
@@ -559,7 +559,7 @@ impl Writer {
     pub fn module(&mut self, content: &[u8]) {
         let clock = self.now();
         let bytes = (HEADER + content.len()).next_multiple_of(PAGE);
-        let chunk = Chunk { thread: self.thread, clock, content: Content::Module(content) };
+        let chunk = Chunk { thread: self.thread, clock, content: ChunkContent::Module(content) };
         if let Ok(header) = chunk.header(bytes) {
             let mut whole = [&header, content].concat();
             whole.resize(bytes, 0);
@@ -581,7 +581,7 @@ impl Writer {
         else {
             return;
         };
-        let content = Content::Memory(content.get(..used).unwrap_or_default());
+        let content = ChunkContent::Memory(content.get(..used).unwrap_or_default());
         if let Ok(header) = (Chunk { thread: self.thread, clock, content }).header(bytes) {
             front.copy_from_slice(&header);
             // If that fails, the log is cut.

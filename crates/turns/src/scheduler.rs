@@ -25,7 +25,7 @@ pub use interrupted::Interruption;
 pub use leaving::let_others_go_on;
 pub use overtake::prepare;
 pub use stall::note_progress;
-pub use strategy::{Wanted, hunt, note_block, note_lock, note_module, note_taken, save_lessons};
+pub use strategy::{StrategySettings, hunt, note_block, note_lock, note_module, note_taken, save_lessons};
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -53,13 +53,13 @@ const LAST: u64 = 64;
 
 /// What a thread is doing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum State {
+pub enum RunState {
     /// It could run.
     Ready,
     /// It could run, and lets all others go first.
     Last,
     /// It waits for something.
-    Waiting(Waiting),
+    Waiting(BlockedOn),
     /// It is in the kernel, or in other code that may block.
     Away,
     /// It has ended.
@@ -68,7 +68,7 @@ pub enum State {
 
 /// What a thread waits for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Waiting {
+pub struct BlockedOn {
     /// The address of what it waits for; sleepers wait for nothing, at 0.
     pub on: usize,
     /// When it stops to wait, in counted time.
@@ -91,7 +91,7 @@ pub enum Helper {
     Anybody,
 }
 
-impl Waiting {
+impl BlockedOn {
     /// Woken without a reason it would look again and go on to wait.
     fn looks_again(self) -> bool {
         self.helper != Helper::Waker
@@ -100,7 +100,7 @@ impl Waiting {
 
 /// Why a thread goes on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Reason {
+pub enum WakeReason {
     /// It was its turn, or a thread woke it.
     Woken,
     /// Its time was over.
@@ -113,12 +113,12 @@ pub enum Reason {
 
 struct Slot {
     thread: &'static Thread,
-    state: State,
-    reason: Reason,
+    state: RunState,
+    reason: WakeReason,
     /// The count of waits when this one began: who waits longest is woken first.
     since: u64,
     /// What a strategy knows of it.
-    standing: strategy::Standing,
+    standing: strategy::WaitingThread,
 }
 
 /// All threads, and who runs.
@@ -134,13 +134,13 @@ struct Scheduler {
     random: u64,
     waits: u64,
     /// What was seen of the owner when a thread last looked.
-    seen: Option<overtake::Seen>,
+    seen: Option<overtake::SeenTurn>,
     /// Who may help that we do not see, as far as was known when a thread last looked.
     external: external::External,
     /// The scheduling strategy, if it is not the random one.
     hunt: Option<strategy::Hunt>,
     /// The schedule that is to be followed, if there is one.
-    given: Option<replay::Given>,
+    given: Option<replay::ReplayedSchedule>,
     /// The thread that was given the turn and has not been notified yet.
     untold: Option<&'static Thread>,
     /// How many turns were given.
@@ -148,15 +148,15 @@ struct Scheduler {
     /// Who has called `exit`, and how far the others may still go.
     leaving: Option<leaving::Leaving>,
     /// What was last seen of an owner that does not know it.
-    unmet: Option<interrupted::Seen>,
+    unmet: Option<interrupted::SeenInterrupted>,
     /// How often in a row all looked again, and no external thread could help.
     alone: u32,
 }
 
 /// The scheduler, for one thread at a time.
-struct Shared(Spin<Scheduler>);
+struct SharedScheduler(Spin<Scheduler>);
 
-impl Shared {
+impl SharedScheduler {
     /// Waits until no other thread is at it, then does something with it. The thread that gets the turn by that is
     /// woken when no thread is at it any more: before, it would only find it taken. If a handler jumps away in
     /// between, it finds out by itself, see [`Scheduler::patience`].
@@ -173,7 +173,7 @@ impl Shared {
 /// the stripe of all synchronisation: it need not ask the scheduler.
 static WAITING: AtomicUsize = AtomicUsize::new(0);
 
-static SCHEDULER: Shared = Shared(Spin::new(Scheduler {
+static SCHEDULER: SharedScheduler = SharedScheduler(Spin::new(Scheduler {
     slots: Vec::new(),
     owner: None,
     napper: None,
@@ -216,7 +216,7 @@ pub fn forget() {
 pub fn jump_back(me: &'static Thread) {
     let was_choosing = SCHEDULER.0.leave(me);
     if mode::is_parallel() {
-        return parallel::set_state(me, State::Ready);
+        return parallel::set_state(me, RunState::Ready);
     }
     SCHEDULER.with(|scheduler| {
         if let Some(owner) = scheduler.owner_thread()
@@ -268,7 +268,7 @@ pub fn clock() -> u64 {
 
 /// The calling thread, whose turn it is, hands over and comes back when it is its turn again. `let_others` is called
 /// once it is known that the thread waits.
-pub fn hand_over(me: &'static Thread, state: State, let_others: impl FnOnce()) -> Reason {
+pub fn hand_over(me: &'static Thread, state: RunState, let_others: impl FnOnce()) -> WakeReason {
     if mode::is_parallel() {
         return parallel::wait(me, state, let_others);
     }
@@ -276,11 +276,11 @@ pub fn hand_over(me: &'static Thread, state: State, let_others: impl FnOnce()) -
     SCHEDULER.with(|scheduler| scheduler.leave(me, state));
     let_others();
     wait_for_turn(me);
-    SCHEDULER.with(|scheduler| scheduler.slot(me).map_or(Reason::Woken, |slot| slot.reason))
+    SCHEDULER.with(|scheduler| scheduler.slot(me).map_or(WakeReason::Woken, |slot| slot.reason))
 }
 
 /// The calling thread hands over and goes its own way: into the kernel, or to its end.
-pub fn go_away(me: &'static Thread, state: State) {
+pub fn go_away(me: &'static Thread, state: RunState) {
     if mode::is_parallel() {
         return parallel::set_state(me, state);
     }
@@ -295,7 +295,7 @@ pub fn go_away(me: &'static Thread, state: State) {
 /// The calling thread was away and waits for its turn.
 pub fn come_back(me: &'static Thread) {
     if mode::is_parallel() {
-        return parallel::set_state(me, State::Ready);
+        return parallel::set_state(me, RunState::Ready);
     }
     SCHEDULER.with(|scheduler| {
         if scheduler.turns != me.left.get() {
@@ -334,20 +334,20 @@ pub fn cancel(thread: &'static Thread) {
     thread.is_cancelled.store(true, Ordering::SeqCst);
     SCHEDULER.with(|scheduler| {
         let state = scheduler.slot(thread).map(|slot| slot.state);
-        if matches!(state, Some(State::Waiting(waiting)) if waiting.cancellable) {
-            scheduler.make_ready(thread.id, Reason::Cancelled);
+        if matches!(state, Some(RunState::Waiting(waiting)) if waiting.cancellable) {
+            scheduler.make_ready(thread.id, WakeReason::Cancelled);
         }
     });
 }
 
 /// Whether the thread has ended.
 pub fn is_done(thread: &'static Thread) -> bool {
-    SCHEDULER.with(|scheduler| scheduler.slot(thread).is_none_or(|slot| slot.state == State::Done))
+    SCHEDULER.with(|scheduler| scheduler.slot(thread).is_none_or(|slot| slot.state == RunState::Done))
 }
 
 /// Whether all threads have ended.
 pub fn all_are_done() -> bool {
-    SCHEDULER.with(|scheduler| scheduler.slots.iter().all(|slot| slot.state == State::Done))
+    SCHEDULER.with(|scheduler| scheduler.slots.iter().all(|slot| slot.state == RunState::Done))
 }
 
 /// The thread that the C library knows by this number.
@@ -423,7 +423,13 @@ fn wait_for_turn(me: &'static Thread) {
 impl Scheduler {
     fn add(&mut self, thread: &'static Thread) {
         let standing = self.standing_of_new(thread);
-        self.slots.push(Slot { thread, state: State::Ready, reason: Reason::Woken, since: 0, standing });
+        self.slots.push(Slot {
+            thread,
+            state: RunState::Ready,
+            reason: WakeReason::Woken,
+            since: 0,
+            standing,
+        });
     }
 
     fn find(&self, is_wanted: impl Fn(&Thread) -> bool) -> Option<&'static Thread> {
@@ -441,7 +447,7 @@ impl Scheduler {
         (((self.random >> 32) * u64::from(bound)) >> 32) as u32
     }
 
-    fn leave(&mut self, me: &'static Thread, state: State) {
+    fn leave(&mut self, me: &'static Thread, state: RunState) {
         me.go.store(WAIT, Ordering::SeqCst);
         self.begin_wait(me, state);
         if self.hunt.is_some() {
@@ -450,18 +456,18 @@ impl Scheduler {
         self.choose();
     }
 
-    fn begin_wait(&mut self, me: &Thread, state: State) {
+    fn begin_wait(&mut self, me: &Thread, state: RunState) {
         self.waits += 1;
         let since = self.waits;
         if let Some(slot) = self.slot(me) {
-            slot.reason = Reason::Woken;
+            slot.reason = WakeReason::Woken;
             slot.since = since;
         }
         self.set_state(me, state);
     }
 
-    fn set_state(&mut self, thread: &Thread, state: State) {
-        let waits = |state| usize::from(matches!(state, State::Waiting(_)));
+    fn set_state(&mut self, thread: &Thread, state: RunState) {
+        let waits = |state| usize::from(matches!(state, RunState::Waiting(_)));
         let Some(slot) = self.slot(thread) else { return };
         let old = std::mem::replace(&mut slot.state, state);
         if waits(state) != waits(old) {
@@ -474,32 +480,32 @@ impl Scheduler {
         let mut waiters: Vec<(u64, u32)> = self
             .slots
             .iter()
-            .filter(|slot| matches!(slot.state, State::Waiting(waiting) if waiting.on == on))
+            .filter(|slot| matches!(slot.state, RunState::Waiting(waiting) if waiting.on == on))
             .map(|slot| (slot.since, slot.thread.id))
             .collect();
         waiters.sort_unstable();
         self.sort_as_given(&mut waiters);
         waiters.truncate(count);
         for &(_, id) in &waiters {
-            self.make_ready(id, Reason::Woken);
+            self.make_ready(id, WakeReason::Woken);
         }
         waiters.into_iter().map(|(_, id)| id).collect()
     }
 
     fn wake_any(&mut self, on: usize) {
-        let waits = |slot: &&Slot| matches!(slot.state, State::Waiting(waiting) if waiting.on == on);
+        let waits = |slot: &&Slot| matches!(slot.state, RunState::Waiting(waiting) if waiting.on == on);
         let count = self.slots.iter().filter(waits).count();
         let choice = if count < 2 { 0 } else { self.random(u32::try_from(count).unwrap_or(1)) };
         if let Some(slot) = self.slots.iter().filter(waits).nth(choice as usize) {
-            self.make_ready(slot.thread.id, Reason::Woken);
+            self.make_ready(slot.thread.id, WakeReason::Woken);
         }
     }
 
-    fn make_ready(&mut self, id: u32, reason: Reason) {
+    fn make_ready(&mut self, id: u32, reason: WakeReason) {
         let Some(slot) = self.slots.get_mut(id as usize) else { return };
         slot.reason = reason;
         let thread = slot.thread;
-        self.set_state(thread, State::Ready);
+        self.set_state(thread, RunState::Ready);
         if mode::is_parallel() {
             thread.go.store(RUN, Ordering::SeqCst);
             wake(&thread.go);
@@ -518,7 +524,7 @@ impl Scheduler {
 
     /// The thread was away, and waits for its turn.
     fn be_back(&mut self, me: &'static Thread) {
-        self.set_state(me, State::Ready);
+        self.set_state(me, RunState::Ready);
         if self.owner.is_none() && !self.choose_as_given() {
             self.wake_napper();
             self.give_turn(me);
@@ -553,13 +559,13 @@ impl Scheduler {
     /// Those who have let others go first for at least so many turns can run.
     fn end_courtesy(&mut self, turns: u64) {
         let waits = self.waits;
-        let is_over = |slot: &&mut Slot| slot.state == State::Last && waits - slot.since >= turns;
-        self.slots.iter_mut().filter(is_over).for_each(|slot| slot.state = State::Ready);
+        let is_over = |slot: &&mut Slot| slot.state == RunState::Last && waits - slot.since >= turns;
+        self.slots.iter_mut().filter(is_over).for_each(|slot| slot.state = RunState::Ready);
     }
 
     /// Any thread that can run.
     fn anybody(&mut self) -> Option<&'static Thread> {
-        let is_ready = |slot: &&Slot| slot.state == State::Ready;
+        let is_ready = |slot: &&Slot| slot.state == RunState::Ready;
         let ready = self.slots.iter().filter(is_ready).count();
         let choice = if ready < 2 { 0 } else { self.random(u32::try_from(ready).unwrap_or(1)) };
         self.slots.iter().filter(is_ready).nth(choice as usize).map(|slot| slot.thread)

@@ -15,7 +15,7 @@ use crate::system::without_signals;
 /// Which calls a thread is in, as instrumented functions remember it: a number to them. What is said here holds even
 /// where the program switches stacks by itself.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Calls {
+pub struct CallStack {
     /// How many there are.
     depth: u32,
     /// How often the thread has gone out of instrumented code and was called back into it: even if it is in
@@ -23,26 +23,26 @@ pub struct Calls {
     outside: u32,
 }
 
-impl From<Calls> for u64 {
-    fn from(calls: Calls) -> u64 {
+impl From<CallStack> for u64 {
+    fn from(calls: CallStack) -> u64 {
         u64::from(calls.outside) << 32 | u64::from(calls.depth)
     }
 }
 
-impl From<u64> for Calls {
+impl From<u64> for CallStack {
     #[expect(clippy::cast_possible_truncation, reason = "a half of the number each")]
-    fn from(number: u64) -> Calls {
-        Calls { depth: number as u32, outside: (number >> 32) as u32 }
+    fn from(number: u64) -> CallStack {
+        CallStack { depth: number as u32, outside: (number >> 32) as u32 }
     }
 }
 
-/// What [`Calls::outside`] leaves as a remainder where a thread is in code of which nothing is known.
+/// What [`CallStack::outside`] leaves as a remainder where a thread is in code of which nothing is known.
 const UNKNOWN: u32 = 1;
 /// What it leaves where the thread is in a library that records what it does by other means.
 const KNOWN: u32 = 3;
 const KINDS: u32 = 4;
 
-impl Calls {
+impl CallStack {
     /// Out of instrumented code, into code of this kind.
     fn out(self, kind: u32) -> u32 {
         let distance = (kind + KINDS - self.outside % KINDS) % KINDS;
@@ -125,8 +125,8 @@ impl Stack {
 
     /// Which calls the thread is in.
     #[inline]
-    pub fn calls(&self) -> Calls {
-        Calls::from(self.calls.get())
+    pub fn calls(&self) -> CallStack {
+        CallStack::from(self.calls.get())
     }
 
     /// Whether the thread is in no call that was recorded.
@@ -151,7 +151,7 @@ impl Stack {
     pub fn come_in(&self) -> bool {
         let calls = self.calls();
         if self.is_outside() {
-            self.calls.set(Calls { outside: calls.outside.saturating_add(1), ..calls }.into());
+            self.calls.set(CallStack { outside: calls.outside.saturating_add(1), ..calls }.into());
         }
         calls.outside % KINDS == UNKNOWN
     }
@@ -162,28 +162,28 @@ impl Stack {
     }
 
     /// The site of the call that is made, or was made last, from here.
-    pub fn site(&self, calls: Calls) -> u64 {
+    pub fn site(&self, calls: CallStack) -> u64 {
         self.sites.get().get(calls.depth as usize).copied().unwrap_or(0)
     }
 
     /// Calls an instrumented function; returns the calls before.
     #[inline]
-    pub fn enter(&self, site: u64) -> Calls {
+    pub fn enter(&self, site: u64) -> CallStack {
         self.push(site, self.calls().outside)
     }
 
     /// Calls code that is not instrumented; returns the calls before.
-    pub fn leave(&self, site: u64) -> Calls {
+    pub fn leave(&self, site: u64) -> CallStack {
         self.push(site, self.calls().out(UNKNOWN))
     }
 
     /// Calls a library that records what it does by other means; returns the calls before.
-    pub fn leave_for_known_library(&self, site: u64) -> Calls {
+    pub fn leave_for_known_library(&self, site: u64) -> CallStack {
         self.push(site, self.calls().out(KNOWN))
     }
 
     #[inline]
-    fn push(&self, site: u64, outside: u32) -> Calls {
+    fn push(&self, site: u64, outside: u32) -> CallStack {
         self.begin_change();
         let before = self.calls();
         // Also if it was made from the same place before: it is another call.
@@ -192,7 +192,7 @@ impl Stack {
             self.put(before.depth, site);
         }
         let depth = before.depth.saturating_add(1);
-        self.calls.set(Calls { depth, outside }.into());
+        self.calls.set(CallStack { depth, outside }.into());
         before
     }
 
@@ -218,9 +218,9 @@ impl Stack {
 
     /// The thread is back in these calls; says whether it comes from code of which nothing is known, or goes there.
     #[inline]
-    pub fn go_back(&self, calls: Calls) -> bool {
+    pub fn go_back(&self, calls: CallStack) -> bool {
         self.begin_change();
-        let left = Calls::from(self.calls.replace(calls.into())).outside;
+        let left = CallStack::from(self.calls.replace(calls.into())).outside;
         let is_known = |from: u32, to: u32| from % KINDS == KNOWN && to.is_multiple_of(2);
         left != calls.outside && !is_known(left, calls.outside) && !is_known(calls.outside, left)
     }

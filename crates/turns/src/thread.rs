@@ -11,9 +11,9 @@ use foretell_wire::record::SyncOp;
 
 use crate::affinity::NOWHERE;
 use crate::detect;
-use crate::log::Writer;
+use crate::log::LogWriter;
 use crate::scheduler::Interruption;
-use crate::stack::{Calls, Stack};
+use crate::stack::{CallStack, Stack};
 use crate::system::{let_signals_through, stack_end};
 
 /// A thread of the program; lives as long as the process. Cells are touched by the thread itself alone. Instrumented
@@ -23,7 +23,7 @@ pub struct Thread {
     /// The calls that it is in.
     pub stack: Stack,
     /// Its records.
-    log: UnsafeCell<Writer>,
+    log: UnsafeCell<LogWriter>,
     /// Threads are numbered in the order of their creation.
     pub id: u32,
     /// Whether it is the thread's turn: a word to wait on, see [`crate::scheduler`].
@@ -90,13 +90,13 @@ unsafe impl Send for Thread {}
 /// The log of a thread, borrowed for one call of a method. Only the thread itself writes there, or the one that has
 /// its turn while no other thread runs; and neither holds on to the handle while it calls anything that writes, too.
 /// No borrow is counted: a handler that jumps away would leave one for ever.
-pub struct LogHandle<'a>(&'a UnsafeCell<Writer>);
+pub struct LogHandle<'a>(&'a UnsafeCell<LogWriter>);
 
 impl Deref for LogHandle<'_> {
-    type Target = Writer;
+    type Target = LogWriter;
 
     #[inline(always)]
-    fn deref(&self) -> &Writer {
+    fn deref(&self) -> &LogWriter {
         // SAFETY: nothing writes to the log as long as the handle is used, see above.
         unsafe { &*self.0.get() }
     }
@@ -104,7 +104,7 @@ impl Deref for LogHandle<'_> {
 
 impl DerefMut for LogHandle<'_> {
     #[inline(always)]
-    fn deref_mut(&mut self) -> &mut Writer {
+    fn deref_mut(&mut self) -> &mut LogWriter {
         // SAFETY: nothing else reaches the log as long as the handle is used, see above.
         unsafe { &mut *self.0.get() }
     }
@@ -114,7 +114,7 @@ impl Thread {
     /// The thread with this number, which has not done anything.
     pub fn new(id: u32) -> Thread {
         Thread {
-            log: UnsafeCell::new(Writer::new(id)),
+            log: UnsafeCell::new(LogWriter::new(id)),
             id,
             go: AtomicU32::new(0),
             kernel_id: AtomicI32::new(0),
@@ -187,27 +187,27 @@ impl Thread {
 
     /// Calls an instrumented function; returns the calls before.
     #[inline]
-    pub fn call(&self, site: u64) -> Calls {
+    pub fn call(&self, site: u64) -> CallStack {
         self.log().tick();
         self.log().close();
         self.stack.enter(site)
     }
 
     /// Calls code that is not instrumented; returns the calls before.
-    pub fn call_outside(&self, site: u64) -> Calls {
+    pub fn call_outside(&self, site: u64) -> CallStack {
         self.log().close();
         self.stack.leave(site)
     }
 
     /// Calls a library whose effects are known; returns the calls before.
-    pub fn call_known_library(&self, site: u64) -> Calls {
+    pub fn call_known_library(&self, site: u64) -> CallStack {
         self.log().close();
         self.stack.leave_for_known_library(site)
     }
 
     /// The thread is back in these calls; says whether it comes from code that is not instrumented.
     #[inline]
-    pub fn go_back(&self, calls: Calls) -> bool {
+    pub fn go_back(&self, calls: CallStack) -> bool {
         self.log().close();
         self.stack.go_back(calls)
     }

@@ -5,14 +5,14 @@ use std::ffi::c_void;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use foretell_schedule::Operation;
-use foretell_wire::hook::Order;
+use foretell_wire::hook::MemoryOrder;
 use foretell_wire::record::{Record, SyncOp};
 
 use crate::log::LONGEST_RANGE;
 use crate::machine::machine;
 use crate::mode;
 use crate::scheduler::replay::{self, Point};
-use crate::scheduler::{self, Helper, Interruption, Reason, State, Waiting, hand_over, random};
+use crate::scheduler::{self, BlockedOn, Helper, Interruption, RunState, WakeReason, hand_over, random};
 use crate::shared;
 use crate::stripes::{self, MEMORY, OUTSIDE, SYNC, Set};
 use crate::system::{errno, exit_now, pause, set_errno};
@@ -232,7 +232,7 @@ impl Turn {
         }
         if mode::is_strategic() {
             self.me.next.set(next);
-            self.hand_over(State::Ready);
+            self.hand_over(RunState::Ready);
             return;
         }
         let meetings = self.me.meetings.get();
@@ -248,7 +248,7 @@ impl Turn {
             return;
         }
         self.me.next.set(Operation::Other);
-        self.hand_over(State::Last);
+        self.hand_over(RunState::Last);
     }
 
     /// The program lets others go on. Who waits in this way for another thread shall not fill the log.
@@ -273,24 +273,24 @@ impl Turn {
         let doublings = if mode::is_strategic() { 0 } else { DOUBLINGS };
         let long = LONG_QUANTUM << (changes / QUANTA_TO_DOUBLE).min(doublings);
         let quantum = 1 + random(if random(4) == 0 { SHORT_QUANTUM } else { long });
-        self.hand_over(State::Ready);
+        self.hand_over(RunState::Ready);
         self.me.log().set_quantum(quantum);
     }
 
     /// Waits until a thread wakes those who wait on the address, or looks again after a while if others may help.
-    pub fn wait(&self, on: usize, deadline: Option<u64>, helper: Helper) -> Reason {
+    pub fn wait(&self, on: usize, deadline: Option<u64>, helper: Helper) -> WakeReason {
         if !self.me.ends_anywhere.load(Ordering::Relaxed) {
-            return self.wait_as(Waiting { on, deadline, helper, cancellable: false });
+            return self.wait_as(BlockedOn { on, deadline, helper, cancellable: false });
         }
         self.may_end_anywhere();
         let reason =
-            self.wait_as(Waiting { on, deadline, helper, cancellable: (machine().allows_cancellation)() });
+            self.wait_as(BlockedOn { on, deadline, helper, cancellable: (machine().allows_cancellation)() });
         self.may_end_anywhere();
-        if reason == Reason::Cancelled { Reason::Woken } else { reason }
+        if reason == WakeReason::Cancelled { WakeReason::Woken } else { reason }
     }
 
-    fn wait_as(&self, waiting: Waiting) -> Reason {
-        let reason = self.hand_over(State::Waiting(waiting));
+    fn wait_as(&self, waiting: BlockedOn) -> WakeReason {
+        let reason = self.hand_over(RunState::Waiting(waiting));
         if mode::is_scheduled() {
             // To be woken does not mean that it is due.
             replay::wait(self, Point::Between);
@@ -299,7 +299,7 @@ impl Turn {
     }
 
     /// As [`Turn::wait`], for a lock. If the wait never ends, this is reported of it.
-    pub fn wait_for_lock(&self, lock: usize, deadline: Option<u64>, failed: SyncOp) -> Reason {
+    pub fn wait_for_lock(&self, lock: usize, deadline: Option<u64>, failed: SyncOp) -> WakeReason {
         self.me.attempt.set(Some((failed, lock)));
         let reason = self.wait(lock, deadline, Helper::Threads);
         self.me.attempt.set(None);
@@ -308,22 +308,22 @@ impl Turn {
 
     /// As [`Turn::wait`]; but the thread may be cancelled, or has been. Then the caller makes up its mind and calls
     /// [`Turn::end_if_cancelled`].
-    pub fn wait_or_end(&self, on: usize, deadline: Option<u64>, helper: Helper) -> Reason {
+    pub fn wait_or_end(&self, on: usize, deadline: Option<u64>, helper: Helper) -> WakeReason {
         if self.is_to_end() {
-            return Reason::Cancelled;
+            return WakeReason::Cancelled;
         }
-        self.wait_as(Waiting { on, deadline, helper, cancellable: (machine().allows_cancellation)() })
+        self.wait_as(BlockedOn { on, deadline, helper, cancellable: (machine().allows_cancellation)() })
     }
 
     /// As [`Turn::wait_or_end`]; but handlers of signals end the wait, too, as they end that in the kernel.
-    pub fn wait_or_be_interrupted(&self, on: usize, deadline: Option<u64>, helper: Helper) -> Reason {
+    pub fn wait_or_be_interrupted(&self, on: usize, deadline: Option<u64>, helper: Helper) -> WakeReason {
         self.me.interruption.set(Some(Interruption::new(deadline.is_some())));
         let mut reason = self.wait_or_end(on, deadline, helper);
         let is_over = self.me.interruption.take().is_some_and(|interruption| interruption.is_over);
-        if is_over && reason == Reason::Woken {
-            reason = Reason::Interrupted;
+        if is_over && reason == WakeReason::Woken {
+            reason = WakeReason::Interrupted;
         }
-        if reason == Reason::Interrupted {
+        if reason == WakeReason::Interrupted {
             // The sender of the signal may communicate by it.
             self.fence(self.me.site.get());
         }
@@ -364,19 +364,19 @@ impl Turn {
     pub fn sleep(self, nanoseconds: u64) -> (Turn, Option<u64>) {
         let deadline = deadline_in(nanoseconds);
         match self.wait_or_be_interrupted(0, Some(deadline), Helper::Waker) {
-            Reason::Cancelled => (self.end_if_cancelled(), None),
-            Reason::Interrupted => {
+            WakeReason::Cancelled => (self.end_if_cancelled(), None),
+            WakeReason::Interrupted => {
                 let left = deadline.saturating_sub(scheduler::clock()).min(nanoseconds);
                 (self, Some(left))
             }
-            Reason::Woken | Reason::TimedOut => (self, None),
+            WakeReason::Woken | WakeReason::TimedOut => (self, None),
         }
     }
 
     /// Does something that may block, while others go on.
     pub fn away<R>(&self, act: impl FnOnce() -> R) -> R {
         self.fence_if_outside();
-        scheduler::go_away(self.me, State::Away);
+        scheduler::go_away(self.me, RunState::Away);
         self.end_alone();
         // Who is cancelled comes back as well.
         let _away = Away(self);
@@ -387,7 +387,7 @@ impl Turn {
     }
 
     /// Hands over; the thread comes back when it is its turn again, which depends on what the state says.
-    pub fn hand_over(&self, state: State) -> Reason {
+    pub fn hand_over(&self, state: RunState) -> WakeReason {
         let error = errno();
         self.fence_if_outside();
         let alone = self.sync.get().is_some();
@@ -419,7 +419,7 @@ impl Turn {
 
     /// A call whose outcome depends on those before it in a way that is not in the program's memory: such calls keep
     /// their order among each other.
-    pub fn in_order(&self, among: &'static AtomicU64, order: Order) {
+    pub fn in_order(&self, among: &'static AtomicU64, order: MemoryOrder) {
         let (site, addr) = (self.me.site.get(), among.as_ptr() as u64);
         let act = || {
             let read = among.fetch_add(1, Ordering::Relaxed);
@@ -439,7 +439,7 @@ impl Turn {
         let (site, addr) = (self.me.site.get(), what.as_ptr() as u64);
         self.at(what.as_ptr() as usize, size_of::<u64>(), || {
             let value = what.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
-            self.log(&Record::AtomicStore { site, addr, size: 8, value, order: Order::Release });
+            self.log(&Record::AtomicStore { site, addr, size: 8, value, order: MemoryOrder::Release });
         });
     }
 
@@ -448,7 +448,7 @@ impl Turn {
         let (site, addr) = (self.me.site.get(), what.as_ptr() as u64);
         self.at(what.as_ptr() as usize, size_of::<u64>(), || {
             let value = what.load(Ordering::Relaxed);
-            self.log(&Record::AtomicLoad { site, addr, size: 8, value, order: Order::Acquire });
+            self.log(&Record::AtomicLoad { site, addr, size: 8, value, order: MemoryOrder::Acquire });
         });
         self.log_branch(site, None);
     }

@@ -4,12 +4,12 @@
 use std::ops::Range;
 
 use crate::Malformed;
-use crate::site::{Table, small};
+use crate::site::{SiteTable, small};
 use crate::varint::{follow, push, step, take};
 
 /// Where an instruction stands in the code of its module.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Position {
+pub struct CodePosition {
     /// Which function, in the order of the module.
     pub function: u32,
     /// Which of its instructions, block by block.
@@ -47,10 +47,10 @@ pub struct Instruction {
     /// The position in the texts of the type of its result; of a store that of what it writes, of an `alloca` that of
     /// what it makes room for.
     pub result: u32,
-    /// What it uses, as a range of [`Function::operands`]: values first, then the blocks that it may lead to, in
+    /// What it uses, as a range of [`FunctionCode::operands`]: values first, then the blocks that it may lead to, in
     /// LLVM's order. The values of a phi are each followed by the block that they come from.
     pub operands: Range<usize>,
-    /// What these do not tell, as a range of [`Function::numbers`], mostly empty:
+    /// What these do not tell, as a range of [`FunctionCode::numbers`], mostly empty:
     ///
     /// | instruction | numbers |
     /// |---|---|
@@ -69,7 +69,7 @@ pub struct Instruction {
 
 /// One function.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Function {
+pub struct FunctionCode {
     /// The position of its name in the texts.
     pub name: u32,
     /// The positions in the texts of the types of its parameters.
@@ -88,9 +88,9 @@ pub struct Function {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Code {
     /// Texts, sites and variables.
-    pub table: Table,
+    pub table: SiteTable,
     /// The functions.
-    pub functions: Vec<Function>,
+    pub functions: Vec<FunctionCode>,
 }
 
 /// The opcode of an instruction is less than this; the bit tells that its place is that of the one before.
@@ -120,7 +120,7 @@ mod constant {
     pub(super) const WITHIN: u64 = 2;
 }
 
-impl Function {
+impl FunctionCode {
     /// What an instruction uses.
     pub fn operands_of(&self, instruction: &Instruction) -> &[Operand] {
         self.operands.get(instruction.operands.clone()).unwrap_or_default()
@@ -176,9 +176,9 @@ impl Function {
         }
     }
 
-    fn decode(bytes: &mut &[u8]) -> Result<Function, Malformed> {
+    fn decode(bytes: &mut &[u8]) -> Result<FunctionCode, Malformed> {
         let (name, parameters, blocks) = (small(bytes)?, take_list(bytes)?, take_list(bytes)?);
-        let mut function = Function { name, parameters, blocks, ..Function::default() };
+        let mut function = FunctionCode { name, parameters, blocks, ..FunctionCode::default() };
         let mut place = (0, 0, 0);
         let (mut operands, mut numbers) = (Vec::new(), Vec::new());
         for index in 0..take(bytes)? {
@@ -270,10 +270,10 @@ impl Code {
 
     /// The module behind the bytes.
     pub fn decode(mut bytes: &[u8]) -> Result<Code, Malformed> {
-        let table = Table::take(&mut bytes)?;
+        let table = SiteTable::take(&mut bytes)?;
         let mut functions = Vec::new();
         for _ in 0..take(&mut bytes)? {
-            functions.push(Function::decode(&mut bytes)?);
+            functions.push(FunctionCode::decode(&mut bytes)?);
         }
         Ok(Code { table, functions })
     }
@@ -369,7 +369,7 @@ mod tests {
 
     fn sample() -> Code {
         let mut function =
-            Function { name: 1, parameters: vec![2, 2], blocks: vec![4, 1], ..Function::default() };
+            FunctionCode { name: 1, parameters: vec![2, 2], blocks: vec![4, 1], ..FunctionCode::default() };
         function.add(27, 2, (0, 12, 3), &[Operand::Global(0)]);
         function.add(42, 2, (0, 12, 5), &[Operand::Instruction(0), Operand::Number(-1)]);
         function.note(&[40]);
@@ -385,7 +385,10 @@ mod tests {
             &[&numbers[..], &[Operand::Parameter(1), Operand::Constant, Operand::Other, one]].concat(),
         );
         let texts = ["balance", "main", "i32", "void"].map(str::to_string).to_vec();
-        Code { table: Table { texts, ..Table::default() }, functions: vec![function, Function::default()] }
+        Code {
+            table: SiteTable { texts, ..SiteTable::default() },
+            functions: vec![function, FunctionCode::default()],
+        }
     }
 
     #[test]
@@ -393,7 +396,7 @@ mod tests {
         let code = sample();
         let bytes = code.encode();
         assert_eq!(Code::decode(&bytes), Ok(code.clone()));
-        assert_eq!(Table::decode(&bytes), Ok(code.table.clone()));
+        assert_eq!(SiteTable::decode(&bytes), Ok(code.table.clone()));
         let start = code.table.encode().len();
         for length in start..bytes.len() {
             assert_eq!(Code::decode(&bytes[..length]), Err(Malformed));

@@ -9,7 +9,7 @@ use std::ops::Range;
 
 /// How a thread holds a lock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Mode {
+pub enum HoldMode {
     /// No other thread can have it.
     Alone,
     /// Together with other readers.
@@ -20,7 +20,7 @@ pub enum Mode {
 #[derive(Debug)]
 pub struct Holders<Lock> {
     /// Each hold of each lock, by a thread and how it holds it.
-    held: BTreeMap<Lock, Vec<(u32, Mode)>>,
+    held: BTreeMap<Lock, Vec<(u32, HoldMode)>>,
     /// How often each waiting thread held the lock that it gave up.
     given_up: BTreeMap<u32, usize>,
 }
@@ -33,9 +33,9 @@ impl<Lock> Default for Holders<Lock> {
 
 impl<Lock: Ord> Holders<Lock> {
     /// Those who stand in the way of a thread that is seen to take the lock: they must have given it up unseen.
-    pub fn in_the_way(&mut self, lock: Lock, thread: u32, mode: Mode) -> Vec<(u32, Mode)> {
+    pub fn in_the_way(&mut self, lock: Lock, thread: u32, mode: HoldMode) -> Vec<(u32, HoldMode)> {
         let held = self.held.entry(lock).or_default();
-        let clashes = |&(holder, how): &(u32, Mode)| clashes(thread, mode, holder, how);
+        let clashes = |&(holder, how): &(u32, HoldMode)| clashes(thread, mode, holder, how);
         if !held.iter().any(clashes) {
             // Nearly always, and often: without allocating anything.
             return Vec::new();
@@ -46,18 +46,18 @@ impl<Lock: Ord> Holders<Lock> {
     }
 
     /// Each hold of the lock.
-    pub fn holds(&self, lock: Lock) -> &[(u32, Mode)] {
+    pub fn holds(&self, lock: Lock) -> &[(u32, HoldMode)] {
         self.held.get(&lock).map_or(&[], Vec::as_slice)
     }
 
     /// The thread takes the lock.
-    pub fn take(&mut self, lock: Lock, thread: u32, mode: Mode) {
+    pub fn take(&mut self, lock: Lock, thread: u32, mode: HoldMode) {
         self.held.entry(lock).or_default().push((thread, mode));
     }
 
     /// The thread takes the lock from the thread that stands in the way, see [`Holders::in_the_way`]. Says whether a
     /// thread did.
-    pub fn take_over(&mut self, lock: Lock, thread: u32, mode: Mode) -> bool {
+    pub fn take_over(&mut self, lock: Lock, thread: u32, mode: HoldMode) -> bool {
         let held = self.held.entry(lock).or_default();
         let before = held.len();
         if before > 0 {
@@ -70,7 +70,7 @@ impl<Lock: Ord> Holders<Lock> {
 
     /// The thread gives the lock up: whose hold ends, and how it was held. That is another thread's if it has none
     /// itself.
-    pub fn give_up(&mut self, lock: Lock, thread: u32) -> Option<(u32, Mode)> {
+    pub fn give_up(&mut self, lock: Lock, thread: u32) -> Option<(u32, HoldMode)> {
         let held = self.held.get_mut(&lock)?;
         let own = held.iter().rposition(|&(holder, _)| holder == thread);
         let position = own.or_else(|| held.len().checked_sub(1))?;
@@ -78,8 +78,8 @@ impl<Lock: Ord> Holders<Lock> {
     }
 
     /// Whether an attempt to take the lock could fail.
-    pub fn is_held(&self, lock: Lock, mode: Mode) -> bool {
-        let keeps_out = |&(_, how): &(u32, Mode)| mode == Mode::Alone || how == Mode::Alone;
+    pub fn is_held(&self, lock: Lock, mode: HoldMode) -> bool {
+        let keeps_out = |&(_, how): &(u32, HoldMode)| mode == HoldMode::Alone || how == HoldMode::Alone;
         self.held.get(&lock).is_some_and(|held| held.iter().any(keeps_out))
     }
 
@@ -92,7 +92,7 @@ impl<Lock: Ord> Holders<Lock> {
     pub fn wait(&mut self, lock: Lock, thread: u32) -> bool {
         let held = self.held.entry(lock).or_default();
         let before = held.len();
-        held.retain(|&(holder, mode)| holder != thread || mode != Mode::Alone);
+        held.retain(|&(holder, mode)| holder != thread || mode != HoldMode::Alone);
         let count = before - held.len();
         self.given_up.insert(thread, count);
         count > 0
@@ -117,14 +117,14 @@ impl<Lock: Ord> Holders<Lock> {
     /// The thread has waited, and holds the lock as often as before. Says whether it did.
     pub fn has_waited(&mut self, lock: Lock, thread: u32) -> bool {
         let count = self.given_up.remove(&thread).unwrap_or(0);
-        self.held.entry(lock).or_default().extend(std::iter::repeat_n((thread, Mode::Alone), count));
+        self.held.entry(lock).or_default().extend(std::iter::repeat_n((thread, HoldMode::Alone), count));
         count > 0
     }
 }
 
 /// Whether a thread that takes a lock in this way and a thread that holds it in that cannot both have it.
-fn clashes(thread: u32, mode: Mode, holder: u32, how: Mode) -> bool {
-    holder != thread && (mode == Mode::Alone || how == Mode::Alone)
+fn clashes(thread: u32, mode: HoldMode, holder: u32, how: HoldMode) -> bool {
+    holder != thread && (mode == HoldMode::Alone || how == HoldMode::Alone)
 }
 
 #[cfg(test)]
@@ -138,49 +138,52 @@ mod tests {
     #[test]
     fn a_lock_that_is_taken_twice_was_given_up_between() {
         let mut holders = Holders::default();
-        holders.take(lock(), 1, Mode::Alone);
-        assert_eq!(holders.in_the_way(lock(), 1, Mode::Alone), [], "it may be taken again");
-        assert_eq!(holders.in_the_way(lock(), 2, Mode::Shared), [(1, Mode::Alone)]);
-        assert!(!holders.is_held(lock(), Mode::Alone));
+        holders.take(lock(), 1, HoldMode::Alone);
+        assert_eq!(holders.in_the_way(lock(), 1, HoldMode::Alone), [], "it may be taken again");
+        assert_eq!(holders.in_the_way(lock(), 2, HoldMode::Shared), [(1, HoldMode::Alone)]);
+        assert!(!holders.is_held(lock(), HoldMode::Alone));
     }
 
     #[test]
     fn readers_do_not_stand_in_the_way_of_readers() {
         let mut holders = Holders::default();
-        holders.take(lock(), 1, Mode::Shared);
-        assert_eq!(holders.in_the_way(lock(), 2, Mode::Shared), []);
-        holders.take(lock(), 2, Mode::Shared);
-        assert!(holders.is_held(lock(), Mode::Alone) && !holders.is_held(lock(), Mode::Shared));
-        assert_eq!(holders.in_the_way(lock(), 3, Mode::Alone), [(1, Mode::Shared), (2, Mode::Shared)]);
+        holders.take(lock(), 1, HoldMode::Shared);
+        assert_eq!(holders.in_the_way(lock(), 2, HoldMode::Shared), []);
+        holders.take(lock(), 2, HoldMode::Shared);
+        assert!(holders.is_held(lock(), HoldMode::Alone) && !holders.is_held(lock(), HoldMode::Shared));
+        assert_eq!(
+            holders.in_the_way(lock(), 3, HoldMode::Alone),
+            [(1, HoldMode::Shared), (2, HoldMode::Shared)]
+        );
     }
 
     #[test]
     fn who_takes_a_lock_over_has_it_instead() {
         let mut holders = Holders::default();
-        assert!(!holders.take_over(lock(), 1, Mode::Shared));
-        assert!(!holders.take_over(lock(), 2, Mode::Shared));
-        assert!(!holders.take_over(lock(), 2, Mode::Shared));
-        assert!(holders.take_over(lock(), 2, Mode::Alone), "there was another reader");
-        assert!(!holders.take_over(lock(), 2, Mode::Alone), "it may be taken again");
+        assert!(!holders.take_over(lock(), 1, HoldMode::Shared));
+        assert!(!holders.take_over(lock(), 2, HoldMode::Shared));
+        assert!(!holders.take_over(lock(), 2, HoldMode::Shared));
+        assert!(holders.take_over(lock(), 2, HoldMode::Alone), "there was another reader");
+        assert!(!holders.take_over(lock(), 2, HoldMode::Alone), "it may be taken again");
         assert_eq!(holders.of(lock()), [2; 4]);
     }
 
     #[test]
     fn a_lock_can_be_given_up_for_another() {
         let mut holders = Holders::default();
-        holders.take(lock(), 1, Mode::Alone);
-        assert_eq!(holders.give_up(lock(), 2), Some((1, Mode::Alone)));
+        holders.take(lock(), 1, HoldMode::Alone);
+        assert_eq!(holders.give_up(lock(), 2), Some((1, HoldMode::Alone)));
         assert_eq!(holders.give_up(lock(), 1), None);
     }
 
     #[test]
     fn who_waits_gets_back_what_it_had() {
         let mut holders = Holders::default();
-        holders.take(lock(), 1, Mode::Alone);
-        holders.take(lock(), 1, Mode::Alone);
-        assert!(holders.wait(lock(), 1) && !holders.is_held(lock(), Mode::Alone));
+        holders.take(lock(), 1, HoldMode::Alone);
+        holders.take(lock(), 1, HoldMode::Alone);
+        assert!(holders.wait(lock(), 1) && !holders.is_held(lock(), HoldMode::Alone));
         assert!(holders.has_waited(lock(), 1));
-        assert_eq!(holders.give_up(lock(), 1), Some((1, Mode::Alone)));
-        assert!(holders.is_held(lock(), Mode::Alone), "it was held twice");
+        assert_eq!(holders.give_up(lock(), 1), Some((1, HoldMode::Alone)));
+        assert!(holders.is_held(lock(), HoldMode::Alone), "it was held twice");
     }
 }

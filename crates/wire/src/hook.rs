@@ -31,7 +31,7 @@
 //! | [`RETURN`] | `void (u64 stack)`: the thread is back in these calls, be it by an exception |
 //! | [`ALLOCATOR`] | `void (u32 gives_back)`: the program's own allocator begins, the thread that calls it |
 //! | [`ALLOCATOR_END`] | `void ()`: it is about to return |
-//! | [`MODEL_BEGIN`] | `u64 (site, callee, u64 condition, word, u64 records)`: as [`LEAVE`], of a function with a model, which may hold under a [`Condition`]; its effects follow, if it has any |
+//! | [`MODEL_BEGIN`] | `u64 (site, callee, u64 condition, word, u64 records)`: as [`LEAVE`], of a function with a model, which may hold under a [`HookCondition`]; its effects follow, if it has any |
 //! | [`MODEL_LEAVE`] | `u64 (site, u64 channel)`: other threads, or functions that are called back by way of a channel, may run until [`MODEL_BACK`]; returns 0 if the model does not hold |
 //! | [`MODEL_BACK`] | `void (u64 left)`: the thread is back from the call; with what [`MODEL_LEAVE`] has returned |
 //! | [`MODEL_TRY`] | `void (site, u64 act, object, lock)`: it is about to do this, see [`crate::act`]; instead of the lock there is the size of a word |
@@ -222,7 +222,7 @@ pub mod front {
 /// When the model of a function holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u64)]
-pub enum Condition {
+pub enum HookCondition {
     /// Always.
     None = 0,
     /// If the word is a stream of the console.
@@ -237,7 +237,7 @@ pub enum Condition {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 #[expect(missing_docs, reason = "the orders of C11")]
-pub enum Order {
+pub enum MemoryOrder {
     Relaxed = 0,
     Acquire = 1,
     Release = 2,
@@ -245,23 +245,23 @@ pub enum Order {
     SeqCst = 4,
 }
 
-impl Order {
+impl MemoryOrder {
     /// The order with this code; an unknown code is the strongest order.
-    pub fn from_code(code: u8) -> Order {
+    pub fn from_code(code: u8) -> MemoryOrder {
         match code {
-            0 => Order::Relaxed,
-            1 => Order::Acquire,
-            2 => Order::Release,
-            3 => Order::AcqRel,
-            _ => Order::SeqCst,
+            0 => MemoryOrder::Relaxed,
+            1 => MemoryOrder::Acquire,
+            2 => MemoryOrder::Release,
+            3 => MemoryOrder::AcqRel,
+            _ => MemoryOrder::SeqCst,
         }
     }
 
     /// The part of the order that a load alone can have.
-    pub fn of_load(self) -> Order {
+    pub fn of_load(self) -> MemoryOrder {
         match self {
-            Order::Release => Order::Relaxed,
-            Order::AcqRel => Order::Acquire,
+            MemoryOrder::Release => MemoryOrder::Relaxed,
+            MemoryOrder::AcqRel => MemoryOrder::Acquire,
             other => other,
         }
     }
@@ -390,8 +390,14 @@ mod tests {
             assert_eq!(update as usize, code);
         }
         assert_eq!(Update::from_code(17), None);
-        for order in [Order::Relaxed, Order::Acquire, Order::Release, Order::AcqRel, Order::SeqCst] {
-            assert_eq!(Order::from_code(order as u8), order);
+        for order in [
+            MemoryOrder::Relaxed,
+            MemoryOrder::Acquire,
+            MemoryOrder::Release,
+            MemoryOrder::AcqRel,
+            MemoryOrder::SeqCst,
+        ] {
+            assert_eq!(MemoryOrder::from_code(order as u8), order);
         }
     }
 }

@@ -13,7 +13,7 @@ use std::fmt::Write as _;
 
 /// A type, as far as its fields go.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Layout {
+pub enum TypeLayout {
     /// A number, a pointer, or what is not distinguished.
     Scalar {
         /// Its size in bytes.
@@ -28,48 +28,49 @@ pub enum Layout {
         /// Whether it is of a standard library.
         is_of_library: bool,
         /// Offset, name and type of each field; what is inherited, and fields without names, have an empty one.
-        fields: Vec<(u64, String, Layout)>,
+        fields: Vec<(u64, String, TypeLayout)>,
     },
     /// Elements of the same type.
     Array {
         /// How many.
         elements: u64,
         /// Their type.
-        of: Box<Layout>,
+        of: Box<TypeLayout>,
     },
 }
 
 /// Deeper types are not distinguished.
 const DEEPEST: u32 = 16;
 
-impl Layout {
+impl TypeLayout {
     /// The layout behind a text, if it is one.
-    pub fn parse(text: &str) -> Option<Layout> {
+    pub fn parse(text: &str) -> Option<TypeLayout> {
         let mut rest = text;
-        let layout = Layout::take(&mut rest, 0)?;
+        let layout = TypeLayout::take(&mut rest, 0)?;
         rest.is_empty().then_some(layout)
     }
 
-    fn take(rest: &mut &str, depth: u32) -> Option<Layout> {
+    fn take(rest: &mut &str, depth: u32) -> Option<TypeLayout> {
         if depth > DEEPEST {
             return None;
         }
         let kind = rest.chars().next()?;
         *rest = rest.get(1..)?;
         match kind {
-            's' => Some(Layout::Scalar { size: number(rest)? }),
-            'A' => {
-                Some(Layout::Array { elements: number(rest)?, of: Box::new(Layout::take(rest, depth + 1)?) })
-            }
+            's' => Some(TypeLayout::Scalar { size: number(rest)? }),
+            'A' => Some(TypeLayout::Array {
+                elements: number(rest)?,
+                of: Box::new(TypeLayout::take(rest, depth + 1)?),
+            }),
             'S' => {
                 let (size, name) = (number(rest)?, name(rest)?);
                 let is_of_library = number(rest)? != 0;
                 let mut fields = Vec::new();
                 for _ in 0..number(rest)? {
                     let (offset, name) = (number(rest)?, self::name(rest)?);
-                    fields.push((offset, name, Layout::take(rest, depth + 1)?));
+                    fields.push((offset, name, TypeLayout::take(rest, depth + 1)?));
                 }
-                Some(Layout::Structure { size, name, is_of_library, fields })
+                Some(TypeLayout::Structure { size, name, is_of_library, fields })
             }
             _ => None,
         }
@@ -78,8 +79,8 @@ impl Layout {
     /// Its size in bytes.
     pub fn size(&self) -> u64 {
         match self {
-            Layout::Scalar { size } | Layout::Structure { size, .. } => *size,
-            Layout::Array { elements, of } => elements.saturating_mul(of.size()),
+            TypeLayout::Scalar { size } | TypeLayout::Structure { size, .. } => *size,
+            TypeLayout::Array { elements, of } => elements.saturating_mul(of.size()),
         }
     }
 
@@ -92,15 +93,15 @@ impl Layout {
 
     fn walk(&self, offset: u64, bytes: u64, path: &mut String) -> bool {
         match self {
-            Layout::Scalar { size } => offset == 0 && bytes <= *size,
+            TypeLayout::Scalar { size } => offset == 0 && bytes <= *size,
             // What wraps one thing, in a library, is that thing; and an object of a library is not looked into.
-            Layout::Structure { size, is_of_library: true, .. }
+            TypeLayout::Structure { size, is_of_library: true, .. }
                 if offset == 0 && (bytes == *size || bytes == 0) =>
             {
                 true
             }
-            Layout::Structure { fields, .. } => {
-                let has = |(at, _, of): &&(u64, String, Layout)| {
+            TypeLayout::Structure { fields, .. } => {
+                let has = |(at, _, of): &&(u64, String, TypeLayout)| {
                     *at <= offset && offset.saturating_add(bytes.max(1)) <= at.saturating_add(of.size())
                 };
                 let mut having = fields.iter().filter(has);
@@ -110,11 +111,11 @@ impl Layout {
                     let _ = write!(path, ".{name}");
                 }
                 // A scalar is what its name says only if all of it is meant.
-                let is_whole = !matches!(of, Layout::Scalar { size } if offset != *at || bytes > *size);
-                (is_whole && !(name.is_empty() && matches!(of, Layout::Scalar { .. })))
+                let is_whole = !matches!(of, TypeLayout::Scalar { size } if offset != *at || bytes > *size);
+                (is_whole && !(name.is_empty() && matches!(of, TypeLayout::Scalar { .. })))
                     && of.walk(offset - at, bytes, path)
             }
-            Layout::Array { elements, of } => {
+            TypeLayout::Array { elements, of } => {
                 let size = of.size();
                 if size == 0 || offset / size >= *elements || offset % size + bytes.max(1) > size {
                     return false;
@@ -127,14 +128,14 @@ impl Layout {
 
     /// Whether this is a structure of a library with nothing but one field, as a cell: what it holds is meant.
     fn is_wrapper(&self) -> bool {
-        let Layout::Structure { size, is_of_library: true, fields, .. } = self else { return false };
+        let TypeLayout::Structure { size, is_of_library: true, fields, .. } = self else { return false };
         let mut with_bytes = fields.iter().filter(|(.., of)| of.size() > 0);
         matches!((with_bytes.next(), with_bytes.next()), (Some((0, _, of)), None) if of.size() == *size)
     }
 
     /// What a block of memory holds beside reference counts, and where, if it is one of `Arc` or `Rc`.
-    pub fn counted(&self) -> Option<(u64, &Layout)> {
-        let Layout::Structure { name, is_of_library: true, fields, .. } = self else { return None };
+    pub fn counted(&self) -> Option<(u64, &TypeLayout)> {
+        let TypeLayout::Structure { name, is_of_library: true, fields, .. } = self else { return None };
         let held = match name.split('<').next() {
             Some("ArcInner") => "data",
             Some("RcInner" | "RcBox") => "value",
@@ -144,16 +145,16 @@ impl Layout {
     }
 
     /// Whether this type lies at an offset of the other: as a field, an element, or as the other itself.
-    pub fn is_within(&self, other: &Layout, offset: u64) -> bool {
+    pub fn is_within(&self, other: &TypeLayout, offset: u64) -> bool {
         if offset == 0 && self == other {
             return true;
         }
         match other {
-            Layout::Scalar { .. } => false,
-            Layout::Structure { fields, .. } => fields
+            TypeLayout::Scalar { .. } => false,
+            TypeLayout::Structure { fields, .. } => fields
                 .iter()
                 .any(|(at, _, of)| offset.checked_sub(*at).is_some_and(|rest| self.is_within(of, rest))),
-            Layout::Array { of, .. } => of.size() > 0 && self.is_within(of, offset % of.size()),
+            TypeLayout::Array { of, .. } => of.size() > 0 && self.is_within(of, offset % of.size()),
         }
     }
 }
@@ -177,10 +178,10 @@ mod tests {
 
     const STATS: &str = "S16;5;stats0;2;0;4;hitss8;8;6;missess8;";
 
-    fn connection() -> Layout {
+    fn connection() -> TypeLayout {
         let text =
             format!("S72;10;connection0;4;0;2;fds4;4;4;peerA20;s1;24;5;stats{STATS}40;4;lastA2;{STATS}");
-        Layout::parse(&text).unwrap()
+        TypeLayout::parse(&text).unwrap()
     }
 
     #[test]
@@ -198,29 +199,29 @@ mod tests {
 
     #[test]
     fn wrappers_of_libraries_are_what_they_wrap() {
-        let atomic = Layout::parse("S4;11;atomic<int>1;1;0;4;_M_is4;").unwrap();
+        let atomic = TypeLayout::parse("S4;11;atomic<int>1;1;0;4;_M_is4;").unwrap();
         assert_eq!(atomic.path(0, 4).as_deref(), Some(""));
-        assert_eq!(Layout::parse("s4;").unwrap().path(0, 4).as_deref(), Some(""));
+        assert_eq!(TypeLayout::parse("s4;").unwrap().path(0, 4).as_deref(), Some(""));
         let cell = format!("S16;17;UnsafeCell<stats>1;1;0;5;value{STATS}");
-        let of_library = Layout::parse(&cell).unwrap();
+        let of_library = TypeLayout::parse(&cell).unwrap();
         assert_eq!(of_library.path(8, 8).as_deref(), Some(".misses"));
-        let of_program = Layout::parse(&cell.replacen("1;1;", "0;1;", 1)).unwrap();
+        let of_program = TypeLayout::parse(&cell.replacen("1;1;", "0;1;", 1)).unwrap();
         assert_eq!(of_program.path(8, 8).as_deref(), Some(".value.misses"));
     }
 
     #[test]
     fn reference_counts_are_told_from_what_is_counted() {
         let text = format!("S32;15;ArcInner<stats>1;3;0;6;strongs8;8;4;weaks8;16;4;data{STATS}");
-        let counted = Layout::parse(&text).unwrap();
-        assert_eq!(counted.counted(), Some((16, &Layout::parse(STATS).unwrap())));
+        let counted = TypeLayout::parse(&text).unwrap();
+        assert_eq!(counted.counted(), Some((16, &TypeLayout::parse(STATS).unwrap())));
         assert_eq!(connection().counted(), None);
-        let of_program = Layout::parse(&text.replacen("1;3;", "0;3;", 1)).unwrap();
+        let of_program = TypeLayout::parse(&text.replacen("1;3;", "0;3;", 1)).unwrap();
         assert_eq!(of_program.counted(), None, "a type of the program that is called so");
     }
 
     #[test]
     fn a_type_is_found_within_another() {
-        let stats = Layout::parse(STATS).unwrap();
+        let stats = TypeLayout::parse(STATS).unwrap();
         assert!(stats.is_within(&connection(), 24) && stats.is_within(&connection(), 56));
         assert!(!stats.is_within(&connection(), 25) && !connection().is_within(&stats, 0));
     }
@@ -228,8 +229,8 @@ mod tests {
     #[test]
     fn what_is_no_layout_is_refused() {
         for text in ["", "s", "s4", "x4;", "S4;1;", "S4;9;ab0;0;", "A3;", "s4;s4;"] {
-            assert_eq!(Layout::parse(text), None, "{text}");
+            assert_eq!(TypeLayout::parse(text), None, "{text}");
         }
-        assert_eq!(Layout::parse(&("A1;".repeat(99) + "s1;")), None);
+        assert_eq!(TypeLayout::parse(&("A1;".repeat(99) + "s1;")), None);
     }
 }

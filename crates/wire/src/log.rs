@@ -34,7 +34,7 @@ pub const ENDED: usize = 8;
 /// Where the log says from which clock on records are missing.
 pub const CUT: usize = 16;
 
-/// Where the log says why it is not complete, see [`Why`].
+/// Where the log says why it is not complete, see [`IncompleteReason`].
 pub const WHY: usize = 24;
 
 /// Where the log says why the run may not repeat, see [`Timing`], and the site.
@@ -44,7 +44,7 @@ pub const TIMED_SITE: usize = 40;
 
 /// Why a log is not complete, as far as the recorder knows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Why {
+pub enum IncompleteReason {
     /// All threads waited for each other, so the program was ended.
     Deadlock,
     /// The program was driven into a race, and ended there.
@@ -57,7 +57,7 @@ pub enum Why {
     Full(u64),
 }
 
-impl Why {
+impl IncompleteReason {
     const DEADLOCK: u64 = 1;
     const RACED: u64 = 2;
     const DIVERGED: u64 = 3;
@@ -69,22 +69,24 @@ impl Why {
     /// The number for it, not zero.
     pub fn code(self) -> u64 {
         match self {
-            Why::Deadlock => Why::DEADLOCK,
-            Why::Raced => Why::RACED,
-            Why::Diverged => Why::DIVERGED,
-            Why::NotWritten(error) => Why::NOT_WRITTEN + u64::from(error),
-            Why::Full(limit) => Why::FULL + limit.min(Why::LARGEST),
+            IncompleteReason::Deadlock => IncompleteReason::DEADLOCK,
+            IncompleteReason::Raced => IncompleteReason::RACED,
+            IncompleteReason::Diverged => IncompleteReason::DIVERGED,
+            IncompleteReason::NotWritten(error) => IncompleteReason::NOT_WRITTEN + u64::from(error),
+            IncompleteReason::Full(limit) => IncompleteReason::FULL + limit.min(IncompleteReason::LARGEST),
         }
     }
 
     /// What the number stands for, if anything.
-    pub fn from_code(code: u64) -> Option<Why> {
-        if let Some(limit) = code.checked_sub(Why::FULL) {
-            return (limit <= Why::LARGEST).then_some(Why::Full(limit));
+    pub fn from_code(code: u64) -> Option<IncompleteReason> {
+        if let Some(limit) = code.checked_sub(IncompleteReason::FULL) {
+            return (limit <= IncompleteReason::LARGEST).then_some(IncompleteReason::Full(limit));
         }
-        match code.checked_sub(Why::NOT_WRITTEN) {
-            Some(error) => u32::try_from(error).ok().map(Why::NotWritten),
-            None => [Why::Deadlock, Why::Raced, Why::Diverged].into_iter().find(|why| why.code() == code),
+        match code.checked_sub(IncompleteReason::NOT_WRITTEN) {
+            Some(error) => u32::try_from(error).ok().map(IncompleteReason::NotWritten),
+            None => [IncompleteReason::Deadlock, IncompleteReason::Raced, IncompleteReason::Diverged]
+                .into_iter()
+                .find(|why| why.code() == code),
         }
     }
 }
@@ -98,7 +100,7 @@ const MEMORY: [u8; 8] = *b"ftchunk\x03";
 
 /// What a chunk holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Content<'a> {
+pub enum ChunkContent<'a> {
     /// Records, see [`crate::record`], up to the first byte that is zero.
     Records(&'a [u8]),
     /// A module was loaded, see [`module`].
@@ -116,7 +118,7 @@ pub struct Chunk<'a> {
     /// The clock of its first record, or of the module.
     pub clock: u64,
     /// What it holds.
-    pub content: Content<'a>,
+    pub content: ChunkContent<'a>,
 }
 
 impl Chunk<'_> {
@@ -125,9 +127,9 @@ impl Chunk<'_> {
     pub fn header(&self, length: usize) -> Result<[u8; HEADER], Malformed> {
         let length_of = |content: &[u8]| u32::try_from(content.len()).map_err(|_| Malformed);
         let (magic, used) = match self.content {
-            Content::Records(_) => (RECORDS, 0),
-            Content::Module(content) => (MODULE, length_of(content)?),
-            Content::Memory(content) => (MEMORY, length_of(content)?),
+            ChunkContent::Records(_) => (RECORDS, 0),
+            ChunkContent::Module(content) => (MODULE, length_of(content)?),
+            ChunkContent::Memory(content) => (MEMORY, length_of(content)?),
         };
         let mut header = [0; HEADER];
         header[..8].copy_from_slice(&magic);
@@ -148,7 +150,7 @@ pub struct Chunks<'a> {
     /// Records with this clock and larger ones are not to be trusted: some that they depend on could not be written.
     pub cut: Option<u64>,
     /// Why the log is not complete, if the recorder knows.
-    pub why: Option<Why>,
+    pub why: Option<IncompleteReason>,
     /// Why the run may not repeat, the thread by its number, and its site.
     pub timed: Option<(Timing, u32, u64)>,
 }
@@ -170,7 +172,13 @@ impl<'a> Chunks<'a> {
         let cut = Some(number(CUT)?).filter(|&cut| cut > 0);
         let site = number(TIMED_SITE)?;
         let timed = Timing::from_code(number(TIMED)?).map(|(timing, thread)| (timing, thread, site));
-        Ok(Chunks { rest, ended: number(ENDED)? == 1, cut, why: Why::from_code(number(WHY)?), timed })
+        Ok(Chunks {
+            rest,
+            ended: number(ENDED)? == 1,
+            cut,
+            why: IncompleteReason::from_code(number(WHY)?),
+            timed,
+        })
     }
 
     /// The next chunk. What is not complete is passed over, and so are pages of which no thread has begun to make
@@ -191,9 +199,9 @@ impl<'a> Chunks<'a> {
             let content = chunk.get(HEADER..).unwrap_or_default();
             let used = u32::from_le_bytes(*field(header, 28)?) as usize;
             let content = match magic {
-                RECORDS => Content::Records(content),
-                MODULE => Content::Module(content.get(..used).ok_or(Malformed)?),
-                MEMORY => Content::Memory(content.get(..used).ok_or(Malformed)?),
+                RECORDS => ChunkContent::Records(content),
+                MODULE => ChunkContent::Module(content.get(..used).ok_or(Malformed)?),
+                MEMORY => ChunkContent::Memory(content.get(..used).ok_or(Malformed)?),
                 _ => return Err(Malformed),
             };
             let clock = u64::from_le_bytes(*field(header, 16)?);
@@ -262,7 +270,7 @@ pub mod memory {
 
     /// Bytes that lie side by side.
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-    pub struct Run<'a> {
+    pub struct ByteRun<'a> {
         /// Where they begin.
         pub address: u64,
         /// How many there are.
@@ -271,7 +279,7 @@ pub mod memory {
         pub bytes: Option<&'a [u8]>,
     }
 
-    impl<'a> Run<'a> {
+    impl<'a> ByteRun<'a> {
         /// Writes it at the beginning of `out`, and says how long that is; none if there is no room. Allocates
         /// nothing, as it is called in the program that is recorded.
         pub fn encode(&self, out: &mut [u8]) -> Option<usize> {
@@ -288,7 +296,7 @@ pub mod memory {
         }
 
         /// Takes the first one of a content; none at its end.
-        pub fn take(content: &mut &'a [u8]) -> Result<Option<Run<'a>>, Malformed> {
+        pub fn take(content: &mut &'a [u8]) -> Result<Option<ByteRun<'a>>, Malformed> {
             if content.is_empty() {
                 return Ok(None);
             }
@@ -305,14 +313,14 @@ pub mod memory {
                 }
                 _ => return Err(Malformed),
             };
-            Ok(Some(Run { address, length, bytes }))
+            Ok(Some(ByteRun { address, length, bytes }))
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::memory::Run;
+    use super::memory::ByteRun;
     use super::module::Module;
     use super::*;
 
@@ -324,8 +332,9 @@ mod tests {
             let start = out.len();
             if let Some(chunk) = chunk {
                 out.extend_from_slice(&chunk.header(2 * PAGE).unwrap());
-                let (Content::Records(content) | Content::Module(content) | Content::Memory(content)) =
-                    chunk.content;
+                let (ChunkContent::Records(content)
+                | ChunkContent::Module(content)
+                | ChunkContent::Memory(content)) = chunk.content;
                 out.extend_from_slice(content);
             }
             out.resize(start + 2 * PAGE, 0);
@@ -337,9 +346,9 @@ mod tests {
     fn chunks_come_back_and_those_not_begun_are_passed_over() {
         let records = [7; 2 * PAGE - HEADER];
         let written = [
-            Chunk { thread: 0, clock: 1, content: Content::Module(b"m") },
-            Chunk { thread: 3, clock: 1 << 40, content: Content::Records(&records) },
-            Chunk { thread: 0, clock: 7, content: Content::Memory(b"held") },
+            Chunk { thread: 0, clock: 1, content: ChunkContent::Module(b"m") },
+            Chunk { thread: 3, clock: 1 << 40, content: ChunkContent::Records(&records) },
+            Chunk { thread: 0, clock: 7, content: ChunkContent::Memory(b"held") },
         ];
         let parts = [Some(written[0]), None, Some(written[1]), Some(written[2]), Some(written[1]), None];
         let mut bytes = log(1, &parts);
@@ -357,7 +366,7 @@ mod tests {
 
     #[test]
     fn any_bytes_are_read_or_refused() {
-        let chunk = Chunk { thread: 1, clock: 5, content: Content::Module(b"content") };
+        let chunk = Chunk { thread: 1, clock: 5, content: ChunkContent::Module(b"content") };
         let bytes = log(0, &[Some(chunk)]);
         for at in 0..HEADER {
             let mut bytes = bytes.clone();
@@ -369,20 +378,27 @@ mod tests {
 
     #[test]
     fn reasons_come_back() {
-        let written =
-            [Why::NotWritten(0), Why::NotWritten(28), Why::NotWritten(u32::MAX), Why::Full(2 << 30)];
-        for why in [Why::Deadlock, Why::Raced, Why::Diverged].into_iter().chain(written) {
-            assert_eq!(Why::from_code(why.code()), Some(why));
+        let written = [
+            IncompleteReason::NotWritten(0),
+            IncompleteReason::NotWritten(28),
+            IncompleteReason::NotWritten(u32::MAX),
+            IncompleteReason::Full(2 << 30),
+        ];
+        for why in [IncompleteReason::Deadlock, IncompleteReason::Raced, IncompleteReason::Diverged]
+            .into_iter()
+            .chain(written)
+        {
+            assert_eq!(IncompleteReason::from_code(why.code()), Some(why));
         }
-        assert_eq!([0, 4, u64::MAX].map(Why::from_code), [None; 3]);
+        assert_eq!([0, 4, u64::MAX].map(IncompleteReason::from_code), [None; 3]);
     }
 
     #[test]
     fn what_memory_held_comes_back() {
         let written = [
-            Run { address: 0x5555_5555_8000, length: 1 << 40, bytes: None },
-            Run { address: 16, length: 3, bytes: Some(b"abc") },
-            Run { address: 0, length: 0, bytes: Some(b"") },
+            ByteRun { address: 0x5555_5555_8000, length: 1 << 40, bytes: None },
+            ByteRun { address: 16, length: 3, bytes: Some(b"abc") },
+            ByteRun { address: 0, length: 0, bytes: Some(b"") },
         ];
         let (mut content, mut used) = ([0xEE; 200], 0);
         for run in &written {
@@ -390,16 +406,16 @@ mod tests {
         }
         let mut rest = &content[..used];
         for run in &written {
-            assert_eq!(Run::take(&mut rest), Ok(Some(*run)));
+            assert_eq!(ByteRun::take(&mut rest), Ok(Some(*run)));
         }
-        assert_eq!(Run::take(&mut rest), Ok(None));
+        assert_eq!(ByteRun::take(&mut rest), Ok(None));
         for cut in 1..used {
             let mut rest = &content[..cut];
             // Whatever is left of it is read or refused.
-            while let Ok(Some(_)) = Run::take(&mut rest) {}
+            while let Ok(Some(_)) = ByteRun::take(&mut rest) {}
         }
         assert_eq!(written[1].encode(&mut [0; 8]), None, "there is no room");
-        assert_eq!(Run::take(&mut [1, 1, 2].as_slice()), Err(Malformed), "there is no such kind");
+        assert_eq!(ByteRun::take(&mut [1, 1, 2].as_slice()), Err(Malformed), "there is no such kind");
     }
 
     #[test]

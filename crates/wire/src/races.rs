@@ -28,7 +28,7 @@ const BLIND: u64 = 3;
 /// How memory was touched.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[repr(u8)]
-pub enum Kind {
+pub enum RacingAccessKind {
     /// A plain load.
     Read = 0,
     /// A plain store.
@@ -43,9 +43,15 @@ pub enum Kind {
     Free = 5,
 }
 
-impl Kind {
-    const ALL: [Kind; 6] =
-        [Kind::Read, Kind::Write, Kind::AtomicLoad, Kind::AtomicStore, Kind::Update, Kind::Free];
+impl RacingAccessKind {
+    const ALL: [RacingAccessKind; 6] = [
+        RacingAccessKind::Read,
+        RacingAccessKind::Write,
+        RacingAccessKind::AtomicLoad,
+        RacingAccessKind::AtomicStore,
+        RacingAccessKind::Update,
+        RacingAccessKind::Free,
+    ];
 }
 
 /// One side of a race.
@@ -54,7 +60,7 @@ pub struct LoggedAccess {
     /// Who made it.
     pub thread: u32,
     /// How.
-    pub kind: Kind,
+    pub kind: RacingAccessKind,
     /// How many bytes it touched at once.
     pub bytes: u64,
     /// Where in the code.
@@ -65,7 +71,7 @@ pub struct LoggedAccess {
 
 /// The memory that a race is about.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Memory {
+pub enum RaceMemory {
     /// A variable of the program, or memory whose allocation was not recorded.
     Static,
     /// A block of the heap.
@@ -87,7 +93,7 @@ pub enum Memory {
 
 /// Two accesses that nothing orders.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Race {
+pub struct LoggedRace {
     /// The first byte that both touch.
     pub address: u64,
     /// What came first in this run.
@@ -95,34 +101,34 @@ pub struct Race {
     /// What came second.
     pub second: LoggedAccess,
     /// The memory there.
-    pub memory: Memory,
+    pub memory: RaceMemory,
 }
 
 /// What there is to tell.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Entry {
+pub enum RacesEntry {
     /// A race was found.
-    Race(Race),
+    Race(LoggedRace),
     /// How often each of the races so far was seen.
     Counts(Vec<u64>),
     /// Nothing was looked at from here on.
     Blind,
 }
 
-impl Entry {
+impl RacesEntry {
     /// The bytes of the entry.
     pub fn encode(&self) -> Vec<u8> {
         let mut content = Vec::new();
         match self {
-            Entry::Race(race) => {
+            RacesEntry::Race(race) => {
                 push(RACE, &mut content);
                 push_race(race, &mut content);
             }
-            Entry::Counts(counts) => {
+            RacesEntry::Counts(counts) => {
                 push(COUNTS, &mut content);
                 push_all(counts, &mut content);
             }
-            Entry::Blind => push(BLIND, &mut content),
+            RacesEntry::Blind => push(BLIND, &mut content),
         }
         let mut out = Vec::new();
         push(content.len() as u64, &mut out);
@@ -130,18 +136,18 @@ impl Entry {
         out
     }
 
-    fn decode(mut content: &[u8]) -> Result<Entry, Malformed> {
+    fn decode(mut content: &[u8]) -> Result<RacesEntry, Malformed> {
         match take(&mut content)? {
-            RACE => Ok(Entry::Race(take_race(&mut content)?)),
-            COUNTS => Ok(Entry::Counts(take_all(&mut content)?)),
-            BLIND => Ok(Entry::Blind),
+            RACE => Ok(RacesEntry::Race(take_race(&mut content)?)),
+            COUNTS => Ok(RacesEntry::Counts(take_all(&mut content)?)),
+            BLIND => Ok(RacesEntry::Blind),
             _ => Err(Malformed),
         }
     }
 }
 
 /// The entries of a file, but for what is not complete at its end.
-pub fn read(file: &[u8]) -> Result<Vec<Entry>, Malformed> {
+pub fn read(file: &[u8]) -> Result<Vec<RacesEntry>, Malformed> {
     let mut rest = file.strip_prefix(&MAGIC).ok_or(Malformed)?;
     let mut entries = Vec::new();
     while let Ok(length) = take(&mut rest) {
@@ -149,13 +155,13 @@ pub fn read(file: &[u8]) -> Result<Vec<Entry>, Malformed> {
         else {
             break;
         };
-        entries.push(Entry::decode(content)?);
+        entries.push(RacesEntry::decode(content)?);
         rest = after;
     }
     Ok(entries)
 }
 
-fn push_race(race: &Race, out: &mut Vec<u8>) {
+fn push_race(race: &LoggedRace, out: &mut Vec<u8>) {
     push(race.address, out);
     for access in [&race.first, &race.second] {
         push(access.thread.into(), out);
@@ -165,36 +171,36 @@ fn push_race(race: &Race, out: &mut Vec<u8>) {
         push_all(&access.calls, out);
     }
     match &race.memory {
-        Memory::Static => push(0, out),
-        Memory::Heap { start, bytes, thread, site, calls } => {
+        RaceMemory::Static => push(0, out),
+        RaceMemory::Heap { start, bytes, thread, site, calls } => {
             [1, *start, *bytes, u64::from(*thread), *site].iter().for_each(|&number| push(number, out));
             push_all(calls, out);
         }
-        Memory::Stack(thread) => [2, u64::from(*thread)].iter().for_each(|&number| push(number, out)),
+        RaceMemory::Stack(thread) => [2, u64::from(*thread)].iter().for_each(|&number| push(number, out)),
     }
 }
 
-fn take_race(bytes: &mut &[u8]) -> Result<Race, Malformed> {
+fn take_race(bytes: &mut &[u8]) -> Result<LoggedRace, Malformed> {
     let address = take(bytes)?;
     let (first, second) = (take_access(bytes)?, take_access(bytes)?);
     let memory = match take(bytes)? {
-        0 => Memory::Static,
-        1 => Memory::Heap {
+        0 => RaceMemory::Static,
+        1 => RaceMemory::Heap {
             start: take(bytes)?,
             bytes: take(bytes)?,
             thread: small(bytes)?,
             site: take(bytes)?,
             calls: take_all(bytes)?,
         },
-        2 => Memory::Stack(small(bytes)?),
+        2 => RaceMemory::Stack(small(bytes)?),
         _ => return Err(Malformed),
     };
-    Ok(Race { address, first, second, memory })
+    Ok(LoggedRace { address, first, second, memory })
 }
 
 fn take_access(bytes: &mut &[u8]) -> Result<LoggedAccess, Malformed> {
     let thread = small(bytes)?;
-    let kind = usize::try_from(take(bytes)?).ok().and_then(|code| Kind::ALL.get(code).copied());
+    let kind = usize::try_from(take(bytes)?).ok().and_then(|code| RacingAccessKind::ALL.get(code).copied());
     let kind = kind.ok_or(Malformed)?;
     Ok(LoggedAccess { thread, kind, bytes: take(bytes)?, site: take(bytes)?, calls: take_all(bytes)? })
 }
@@ -217,7 +223,7 @@ fn small(bytes: &mut &[u8]) -> Result<u32, Malformed> {
 mod tests {
     use super::*;
 
-    fn race(memory: Memory) -> Entry {
+    fn race(memory: RaceMemory) -> RacesEntry {
         let access = |thread, kind| LoggedAccess {
             thread,
             kind,
@@ -225,19 +231,19 @@ mod tests {
             site: 0x5555_0010,
             calls: vec![1, 1 << 40],
         };
-        let (first, second) = (access(0, Kind::Write), access(7, Kind::Free));
-        Entry::Race(Race { address: 0x7fff_0000_1000, first, second, memory })
+        let (first, second) = (access(0, RacingAccessKind::Write), access(7, RacingAccessKind::Free));
+        RacesEntry::Race(LoggedRace { address: 0x7fff_0000_1000, first, second, memory })
     }
 
     #[test]
     fn entries_come_back_and_what_is_cut_is_left_out() {
-        let heap = Memory::Heap { start: 16, bytes: 32, thread: 3, site: 9, calls: vec![] };
+        let heap = RaceMemory::Heap { start: 16, bytes: 32, thread: 3, site: 9, calls: vec![] };
         let entries = [
-            race(Memory::Static),
+            race(RaceMemory::Static),
             race(heap),
-            race(Memory::Stack(2)),
-            Entry::Blind,
-            Entry::Counts(vec![1, 300, 2]),
+            race(RaceMemory::Stack(2)),
+            RacesEntry::Blind,
+            RacesEntry::Counts(vec![1, 300, 2]),
         ];
         let mut file = MAGIC.to_vec();
         entries.iter().for_each(|entry| file.extend(entry.encode()));
@@ -252,7 +258,7 @@ mod tests {
     #[test]
     fn any_bytes_are_read_or_refused() {
         let mut file = MAGIC.to_vec();
-        file.extend(race(Memory::Static).encode());
+        file.extend(race(RaceMemory::Static).encode());
         for at in MAGIC.len()..file.len() {
             let mut file = file.clone();
             file[at] ^= 0xFF;

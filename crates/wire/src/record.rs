@@ -11,7 +11,7 @@
 use std::sync::atomic::{Ordering, compiler_fence};
 
 use crate::Malformed;
-use crate::hook::Order;
+use crate::hook::MemoryOrder;
 use crate::pack;
 use crate::varint::{LONGEST, follow, put, step, take};
 
@@ -31,11 +31,11 @@ pub enum Record<'a> {
     /// A plain store.
     Write { site: u64, addr: u64, size: u8, value: u64 },
     /// An atomic load.
-    AtomicLoad { site: u64, addr: u64, size: u8, value: u64, order: Order },
+    AtomicLoad { site: u64, addr: u64, size: u8, value: u64, order: MemoryOrder },
     /// An atomic store.
-    AtomicStore { site: u64, addr: u64, size: u8, value: u64, order: Order },
+    AtomicStore { site: u64, addr: u64, size: u8, value: u64, order: MemoryOrder },
     /// An atomic read-modify-write that wrote.
-    Rmw { site: u64, addr: u64, size: u8, read: u64, written: u64, order: Order },
+    Rmw { site: u64, addr: u64, size: u8, read: u64, written: u64, order: MemoryOrder },
     /// A load of any size.
     ReadRange { site: u64, addr: u64, bytes: &'a [u8] },
     /// Bytes that were read one after the other: each decided whether to go on to the next.
@@ -47,7 +47,7 @@ pub enum Record<'a> {
     /// The same byte was written so many times.
     Fill { site: u64, addr: u64, byte: u8, length: u64 },
     /// A memory fence.
-    Fence { order: Order },
+    Fence { order: MemoryOrder },
     /// What the thread has read decides what it does next.
     /// If it is a branch or a switch, this is the value that it went by.
     Branch { site: u64, by: Option<u64> },
@@ -445,7 +445,7 @@ impl Context {
         match kind {
             kind::CLOCK => Ok(Record::Clock(take(bytes)?)),
             kind::AHEAD => Ok(Record::Ahead(take(bytes)?)),
-            kind::FENCE => Ok(Record::Fence { order: Order::from_code(byte(bytes)?) }),
+            kind::FENCE => Ok(Record::Fence { order: MemoryOrder::from_code(byte(bytes)?) }),
             kind::BRANCH => Ok(Record::Branch { site: self.next_site(bytes)?, by: None }),
             kind::BRANCH_BY_0 => Ok(Record::Branch { site: self.next_site(bytes)?, by: Some(0) }),
             kind::BRANCH_BY_1 => Ok(Record::Branch { site: self.next_site(bytes)?, by: Some(1) }),
@@ -469,14 +469,14 @@ impl Context {
             kind::READ => Record::Read { site, addr, size, value },
             kind::WRITE => Record::Write { site, addr, size, value },
             kind::ATOMIC_LOAD => {
-                Record::AtomicLoad { site, addr, size, value, order: Order::from_code(byte(bytes)?) }
+                Record::AtomicLoad { site, addr, size, value, order: MemoryOrder::from_code(byte(bytes)?) }
             }
             kind::ATOMIC_STORE => {
-                Record::AtomicStore { site, addr, size, value, order: Order::from_code(byte(bytes)?) }
+                Record::AtomicStore { site, addr, size, value, order: MemoryOrder::from_code(byte(bytes)?) }
             }
             _ => {
                 let written = take(bytes)?;
-                let order = Order::from_code(byte(bytes)?);
+                let order = MemoryOrder::from_code(byte(bytes)?);
                 Record::Rmw { site, addr, size, read: value, written, order }
             }
         })
@@ -539,14 +539,14 @@ mod tests {
 
     #[test]
     fn records_come_back() {
-        let (site, addr, order) = (0x5555_0001, 0x7fff_1234_5678, Order::AcqRel);
+        let (site, addr, order) = (0x5555_0001, 0x7fff_1234_5678, MemoryOrder::AcqRel);
         let records = [
             Record::Clock(3),
             Record::Ahead(1 << 40),
             Record::Read { site, addr, size: 4, value: 7 },
             Record::Write { site: site + 1, addr: addr + 4, size: 8, value: u64::MAX },
-            Record::AtomicLoad { site, addr, size: 1, value: 1, order: Order::Acquire },
-            Record::AtomicStore { site, addr, size: 2, value: 1, order: Order::SeqCst },
+            Record::AtomicLoad { site, addr, size: 1, value: 1, order: MemoryOrder::Acquire },
+            Record::AtomicStore { site, addr, size: 2, value: 1, order: MemoryOrder::SeqCst },
             Record::Rmw { site, addr, size: 8, read: 1, written: 2, order },
             Record::ReadRange { site, addr, bytes: b"sixteen bytes ..." },
             Record::Scan { site, addr: addr + 1, bytes: b"text" },

@@ -14,7 +14,7 @@ pub const HEADING: &str = "foretell schedule 1";
 
 /// The name of the file with the schedule in the folder for logs; the first process takes it away and follows it.
 pub const FILE: &str = "schedule";
-/// The file that says how that went, see [`Outcome`].
+/// The file that says how that went, see [`ReplayOutcome`].
 pub const OUTCOME: &str = "outcome";
 /// If there is a file of this name, the program goes on after the race.
 pub const GO_ON: &str = "go-on";
@@ -25,7 +25,7 @@ pub const HELD: &str = "held";
 
 /// A thread goes on until it has made so many steps in all.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Turn<'a> {
+pub struct ScheduledTurn<'a> {
     /// The thread, by descent.
     pub thread: &'a str,
     /// How many steps it has made then.
@@ -36,7 +36,7 @@ pub struct Turn<'a> {
 
 /// What one of the two threads does that race.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
+pub enum RacingAction {
     /// Reads memory.
     Read,
     /// Writes memory, and may read it.
@@ -45,17 +45,17 @@ pub enum Kind {
     Free,
 }
 
-impl Kind {
-    const NAMES: [(Kind, &'static str); 3] =
-        [(Kind::Read, "read"), (Kind::Write, "write"), (Kind::Free, "free")];
+impl RacingAction {
+    const NAMES: [(RacingAction, &'static str); 3] =
+        [(RacingAction::Read, "read"), (RacingAction::Write, "write"), (RacingAction::Free, "free")];
 
     /// What it is called.
     pub fn name(self) -> &'static str {
-        Kind::NAMES.into_iter().find(|known| known.0 == self).map_or("", |known| known.1)
+        RacingAction::NAMES.into_iter().find(|known| known.0 == self).map_or("", |known| known.1)
     }
 
-    fn from_name(name: &str) -> Option<Kind> {
-        Kind::NAMES.into_iter().find(|known| known.1 == name).map(|known| known.0)
+    fn from_name(name: &str) -> Option<RacingAction> {
+        RacingAction::NAMES.into_iter().find(|known| known.1 == name).map(|known| known.0)
     }
 }
 
@@ -69,7 +69,7 @@ pub struct ScheduledAccess<'a> {
     /// Which of its steps the access is.
     pub step: u64,
     /// What it does.
-    pub kind: Kind,
+    pub kind: RacingAction,
     /// Where it is.
     pub place: &'a str,
 }
@@ -93,20 +93,20 @@ pub struct Schedule<'a> {
 
 /// A line that is not what it should be.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Problem {
+pub struct ScheduleProblem {
     /// Its number, counted from 1.
     pub line: usize,
     /// What should stand there.
     pub expected: &'static str,
 }
 
-impl fmt::Display for Problem {
+impl fmt::Display for ScheduleProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "line {}: expected {}", self.line, self.expected)
     }
 }
 
-impl std::error::Error for Problem {}
+impl std::error::Error for ScheduleProblem {}
 
 /// The lines that are left.
 struct Lines<'a> {
@@ -125,8 +125,8 @@ impl<'a> Lines<'a> {
         self.number += 1;
     }
 
-    fn problem(&self, expected: &'static str) -> Problem {
-        Problem { line: self.number, expected }
+    fn problem(&self, expected: &'static str) -> ScheduleProblem {
+        ScheduleProblem { line: self.number, expected }
     }
 
     /// What follows this word on the next line, if the line begins with it.
@@ -137,7 +137,7 @@ impl<'a> Lines<'a> {
         Some(rest)
     }
 
-    fn expect(&mut self, word: &str, expected: &'static str) -> Result<&'a str, Problem> {
+    fn expect(&mut self, word: &str, expected: &'static str) -> Result<&'a str, ScheduleProblem> {
         let problem = self.problem(expected);
         self.after(word).ok_or(problem)
     }
@@ -148,7 +148,7 @@ impl<'a> Lines<'a> {
         word: &str,
         is_good: impl Fn(&'a str) -> bool,
         expected: &'static str,
-    ) -> Result<&'a str, Problem> {
+    ) -> Result<&'a str, ScheduleProblem> {
         let begin = self.rest;
         let mut problem = self.problem(expected);
         while let Some(rest) = self.after(word) {
@@ -163,12 +163,12 @@ impl<'a> Lines<'a> {
 
 impl<'a> Schedule<'a> {
     /// Reads a schedule.
-    pub fn parse(text: &'a str) -> Result<Schedule<'a>, Problem> {
+    pub fn parse(text: &'a str) -> Result<Schedule<'a>, ScheduleProblem> {
         const TURN: &str = "`run`, a thread such as main.1, a number of steps, and a place";
         let mut lines = Lines { rest: text, number: 1 };
         let heading = lines.expect(HEADING, "`foretell schedule 1`, the heading of a schedule")?;
         if !heading.is_empty() {
-            return Err(Problem { line: 1, expected: "nothing after the version" });
+            return Err(ScheduleProblem { line: 1, expected: "nothing after the version" });
         }
         let program = lines.expect("program", "`program` and its name")?;
         let arguments = lines.all("argument", |_| true, "`argument` and one argument")?;
@@ -202,22 +202,22 @@ pub struct Turns<'a> {
 }
 
 impl<'a> Iterator for Turns<'a> {
-    type Item = Turn<'a>;
+    type Item = ScheduledTurn<'a>;
 
-    fn next(&mut self) -> Option<Turn<'a>> {
+    fn next(&mut self) -> Option<ScheduledTurn<'a>> {
         let (line, rest) = self.rest.split_once('\n').unwrap_or((self.rest, ""));
         self.rest = rest;
         turn(line.strip_prefix("run ")?)
     }
 }
 
-fn turn(line: &str) -> Option<Turn<'_>> {
+fn turn(line: &str) -> Option<ScheduledTurn<'_>> {
     let (thread, rest) = line.split_once(' ')?;
     let (steps, place) = rest.split_once(' ')?;
-    Some(Turn { thread: name(thread)?, steps: steps.parse().ok()?, place })
+    Some(ScheduledTurn { thread: name(thread)?, steps: steps.parse().ok()?, place })
 }
 
-fn access<'a>(lines: &mut Lines<'a>, word: &str) -> Result<ScheduledAccess<'a>, Problem> {
+fn access<'a>(lines: &mut Lines<'a>, word: &str) -> Result<ScheduledAccess<'a>, ScheduleProblem> {
     const EXPECTED: &str = "`first`, and then `second`, each with a thread, after how many steps it is held, the number of its step, \
          `read`, `write` or `free`, and a place";
     let problem = lines.problem(EXPECTED);
@@ -225,7 +225,7 @@ fn access<'a>(lines: &mut Lines<'a>, word: &str) -> Result<ScheduledAccess<'a>, 
         let mut words = line.splitn(5, ' ');
         let mut next = || words.next();
         let (thread, held, step) = (name(next()?)?, next()?.parse().ok()?, next()?.parse().ok()?);
-        Some(ScheduledAccess { thread, held, step, kind: Kind::from_name(next()?)?, place: next()? })
+        Some(ScheduledAccess { thread, held, step, kind: RacingAction::from_name(next()?)?, place: next()? })
     };
     lines.after(word).and_then(parse).filter(|access| access.held <= access.step).ok_or(problem)
 }
@@ -239,7 +239,7 @@ fn name(thread: &str) -> Option<&str> {
 
 /// How following a schedule went.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Outcome {
+pub enum ReplayOutcome {
     /// Both threads were held at their accesses, and made them one after the other.
     Raced,
     /// One of the two (0 or 1) went past its access, as that is a part of an operation that began after so many
@@ -249,31 +249,34 @@ pub enum Outcome {
     Diverged(String, String),
 }
 
-impl Outcome {
+impl ReplayOutcome {
     /// The outcome that a text tells.
-    pub fn parse(text: &str) -> Option<Outcome> {
+    pub fn parse(text: &str) -> Option<ReplayOutcome> {
         let (word, rest) = text.trim_end().split_once(' ').unwrap_or((text.trim_end(), ""));
         match word {
-            "raced" => Some(Outcome::Raced),
+            "raced" => Some(ReplayOutcome::Raced),
             "diverged" => {
                 let (thread, why) = rest.split_once(' ')?;
-                Some(Outcome::Diverged(thread.to_string(), why.to_string()))
+                Some(ReplayOutcome::Diverged(thread.to_string(), why.to_string()))
             }
             "passed" => {
                 let (which, steps) = rest.split_once(' ')?;
-                Some(Outcome::Passed(which.parse().ok().filter(|&which| which < 2)?, steps.parse().ok()?))
+                Some(ReplayOutcome::Passed(
+                    which.parse().ok().filter(|&which| which < 2)?,
+                    steps.parse().ok()?,
+                ))
             }
             _ => None,
         }
     }
 }
 
-impl fmt::Display for Outcome {
+impl fmt::Display for ReplayOutcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Outcome::Raced => f.write_str("raced"),
-            Outcome::Passed(which, steps) => write!(f, "passed {which} {steps}"),
-            Outcome::Diverged(thread, why) => write!(f, "diverged {thread} {why}"),
+            ReplayOutcome::Raced => f.write_str("raced"),
+            ReplayOutcome::Passed(which, steps) => write!(f, "passed {which} {steps}"),
+            ReplayOutcome::Diverged(thread, why) => write!(f, "diverged {thread} {why}"),
         }
     }
 }
@@ -302,7 +305,7 @@ pub fn unescape(line: &str) -> String {
 
 /// A schedule that is being written.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Draft {
+pub struct ScheduleDraft {
     /// What the program is called.
     pub program: String,
     /// What it was given.
@@ -314,16 +317,16 @@ pub struct Draft {
     /// Thread, steps and place of each turn.
     pub turns: Vec<(String, u64, String)>,
     /// Thread, after how many steps it is held, step, kind and place of each access.
-    pub accesses: [(String, u64, u64, Kind, String); 2],
+    pub accesses: [(String, u64, u64, RacingAction, String); 2],
 }
 
-impl From<Schedule<'_>> for Draft {
-    fn from(schedule: Schedule<'_>) -> Draft {
-        let turn = |turn: Turn<'_>| (turn.thread.to_string(), turn.steps, unescape(turn.place));
+impl From<Schedule<'_>> for ScheduleDraft {
+    fn from(schedule: Schedule<'_>) -> ScheduleDraft {
+        let turn = |turn: ScheduledTurn<'_>| (turn.thread.to_string(), turn.steps, unescape(turn.place));
         let access = |access: ScheduledAccess<'_>| {
             (access.thread.to_string(), access.held, access.step, access.kind, unescape(access.place))
         };
-        Draft {
+        ScheduleDraft {
             program: unescape(schedule.program),
             arguments: schedule.arguments().map(unescape).collect(),
             seed: schedule.seed,
@@ -334,7 +337,7 @@ impl From<Schedule<'_>> for Draft {
     }
 }
 
-impl fmt::Display for Draft {
+impl fmt::Display for ScheduleDraft {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{HEADING}\nprogram {}", escape(&self.program))?;
         for argument in &self.arguments {
@@ -358,10 +361,10 @@ impl fmt::Display for Draft {
 mod tests {
     use super::*;
 
-    fn draft() -> Draft {
+    fn draft() -> ScheduleDraft {
         let access =
             |thread: &str, step, kind| (thread.to_string(), step - 1, step, kind, "a file.c:7".to_string());
-        Draft {
+        ScheduleDraft {
             program: "./prog".to_string(),
             arguments: vec!["-x".to_string(), String::new(), "two\nlines \\ and".to_string()],
             seed: 7,
@@ -370,7 +373,7 @@ mod tests {
                 ("main".to_string(), 5, "a.c:3".to_string()),
                 ("main.1.2".to_string(), 1, String::new()),
             ],
-            accesses: [access("main.1", 4, Kind::Write), access("main", 6, Kind::Read)],
+            accesses: [access("main.1", 4, RacingAction::Write), access("main", 6, RacingAction::Read)],
         }
     }
 
@@ -378,9 +381,9 @@ mod tests {
     fn what_is_written_is_read() {
         let text = draft().to_string();
         let read = Schedule::parse(&text).unwrap();
-        assert_eq!(Draft::from(read), draft());
-        assert_eq!(Draft::from(read).to_string(), text);
-        let turn = Turn { thread: "main", steps: 5, place: "a.c:3" };
+        assert_eq!(ScheduleDraft::from(read), draft());
+        assert_eq!(ScheduleDraft::from(read).to_string(), text);
+        let turn = ScheduledTurn { thread: "main", steps: 5, place: "a.c:3" };
         assert_eq!(read.turns().next(), Some(turn));
     }
 
@@ -403,11 +406,11 @@ mod tests {
 
     #[test]
     fn outcomes_come_back() {
-        let diverged = Outcome::Diverged("main.1".to_string(), "has ended".to_string());
-        for outcome in [Outcome::Raced, Outcome::Passed(1, 9), diverged] {
-            assert_eq!(Outcome::parse(&format!("{outcome}\n")), Some(outcome));
+        let diverged = ReplayOutcome::Diverged("main.1".to_string(), "has ended".to_string());
+        for outcome in [ReplayOutcome::Raced, ReplayOutcome::Passed(1, 9), diverged] {
+            assert_eq!(ReplayOutcome::parse(&format!("{outcome}\n")), Some(outcome));
         }
-        assert_eq!(["", "passed 2 1", "passed x", "what"].map(Outcome::parse), [const { None }; 4]);
+        assert_eq!(["", "passed 2 1", "passed x", "what"].map(ReplayOutcome::parse), [const { None }; 4]);
     }
 
     #[test]
@@ -421,8 +424,8 @@ mod tests {
                 && let Ok(read) = Schedule::parse(&text)
             {
                 assert_eq!(
-                    Schedule::parse(&Draft::from(read).to_string()).map(Draft::from),
-                    Ok(Draft::from(read))
+                    Schedule::parse(&ScheduleDraft::from(read).to_string()).map(ScheduleDraft::from),
+                    Ok(ScheduleDraft::from(read))
                 );
             }
         }

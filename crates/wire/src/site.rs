@@ -6,15 +6,15 @@
 //! site.
 
 use crate::Malformed;
-use crate::code::Position;
+use crate::code::CodePosition;
 use crate::varint::{follow, push, step, take};
 
 /// The place of one hook.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Site {
-    /// Position in [`Table::texts`] of the file.
+    /// Position in [`SiteTable::texts`] of the file.
     pub file: u32,
-    /// Position in [`Table::texts`] of the function, as the linker knows it.
+    /// Position in [`SiteTable::texts`] of the function, as the linker knows it.
     pub function: u32,
     /// Line, from 1 on; 0 if the compiler does not know.
     pub line: u32,
@@ -24,7 +24,7 @@ pub struct Site {
     /// one.
     pub caller: Option<u32>,
     /// The instruction that the hook stands for, unless the site is only a place.
-    pub position: Option<Position>,
+    pub position: Option<CodePosition>,
     /// Of a plain access: what the thread has read before decides that it comes here. No record tells that.
     pub is_decided: bool,
     /// Of a plain access: the site of a decision that always follows, before anything else is recorded. No record
@@ -59,7 +59,7 @@ impl Site {
             line,
             column,
             caller: caller.checked_sub(1),
-            position: function.checked_sub(1).map(|function| Position { function, instruction }),
+            position: function.checked_sub(1).map(|function| CodePosition { function, instruction }),
             is_decided: decisions & 1 == 1,
             decides: (decisions >> FLAGS).checked_sub(1),
             is_told: decisions & 2 != 0,
@@ -94,7 +94,7 @@ impl Site {
 /// A variable with an address of its own.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Global {
-    /// Position in [`Table::texts`] of the name.
+    /// Position in [`SiteTable::texts`] of the name.
     pub name: u32,
     /// Size in bytes.
     pub size: u64,
@@ -107,18 +107,18 @@ pub struct Described {
     pub index: u32,
     /// Whether it is one of the variables.
     pub is_global: bool,
-    /// Position in [`Table::texts`] of the [`crate::layout`] of what is accessed there.
+    /// Position in [`SiteTable::texts`] of the [`crate::layout`] of what is accessed there.
     pub layout: u32,
     /// Where in that the access is.
     pub offset: u64,
-    /// Position in [`Table::texts`] of the function and the local variable that it is, if it is one: `main::total`.
+    /// Position in [`SiteTable::texts`] of the function and the local variable that it is, if it is one: `main::total`.
     pub local: Option<u32>,
 }
 
 /// The language that a module was written in, as far as its rules for atomics go.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(u8)]
-pub enum Language {
+pub enum SourceLanguage {
     /// C, or unknown.
     #[default]
     Other = 0,
@@ -128,33 +128,33 @@ pub enum Language {
     Rust = 2,
 }
 
-impl Language {
-    fn from_code(code: u64) -> Result<Language, Malformed> {
+impl SourceLanguage {
+    fn from_code(code: u64) -> Result<SourceLanguage, Malformed> {
         match code {
-            0 => Ok(Language::Other),
-            1 => Ok(Language::Cpp),
-            2 => Ok(Language::Rust),
+            0 => Ok(SourceLanguage::Other),
+            1 => Ok(SourceLanguage::Cpp),
+            2 => Ok(SourceLanguage::Rust),
             _ => Err(Malformed),
         }
     }
 
     /// Whether a store leaves the release sequences that its own thread heads as they are: so it is in C11 and C17.
     pub fn stores_continue_sequences(self) -> bool {
-        self == Language::Other
+        self == SourceLanguage::Other
     }
 
     /// Whether atomic accesses of different sizes race, unless both read. C and C++ do not have these at all: who
     /// makes them there relies on more than the language.
     pub fn mixed_sizes_race(self) -> bool {
-        self == Language::Rust
+        self == SourceLanguage::Rust
     }
 }
 
 /// What a module tells about itself.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Table {
+pub struct SiteTable {
     /// What it was written in.
-    pub language: Language,
+    pub language: SourceLanguage,
     /// File, function and variable names.
     pub texts: Vec<String>,
     /// The places of the hooks.
@@ -165,7 +165,7 @@ pub struct Table {
     pub described: Vec<Described>,
 }
 
-impl Table {
+impl SiteTable {
     /// The table as bytes, at least one for each site.
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
@@ -197,18 +197,19 @@ impl Table {
     }
 
     /// The table behind the bytes, without the code that may follow.
-    pub fn decode(mut bytes: &[u8]) -> Result<Table, Malformed> {
-        Table::take(&mut bytes)
+    pub fn decode(mut bytes: &[u8]) -> Result<SiteTable, Malformed> {
+        SiteTable::take(&mut bytes)
     }
 
     /// What the module behind the bytes was written in. Allocates nothing.
-    pub fn language_of(mut bytes: &[u8]) -> Result<Language, Malformed> {
-        Language::from_code(take(&mut bytes)?)
+    pub fn language_of(mut bytes: &[u8]) -> Result<SourceLanguage, Malformed> {
+        SourceLanguage::from_code(take(&mut bytes)?)
     }
 
     /// Takes the table from the beginning of the bytes.
-    pub(crate) fn take(bytes: &mut &[u8]) -> Result<Table, Malformed> {
-        let mut table = Table { language: Language::from_code(take(bytes)?)?, ..Table::default() };
+    pub(crate) fn take(bytes: &mut &[u8]) -> Result<SiteTable, Malformed> {
+        let mut table =
+            SiteTable { language: SourceLanguage::from_code(take(bytes)?)?, ..SiteTable::default() };
         for _ in 0..take(bytes)? {
             let length = usize::try_from(take(bytes)?).map_err(|_| Malformed)?;
             let (text, rest) = bytes.split_at_checked(length).ok_or(Malformed)?;
@@ -255,13 +256,13 @@ mod tests {
 
     #[test]
     fn tables_come_back_and_have_a_byte_for_each_site() {
-        let table = Table {
-            language: Language::Rust,
+        let table = SiteTable {
+            language: SourceLanguage::Rust,
             texts: vec!["bank.c".to_string(), "main".to_string(), "balance".to_string()],
             sites: (0..9_u32)
                 .map(|index| {
                     let caller = index.checked_sub(1);
-                    let position = caller.map(|function| Position { function, instruction: 7 * index });
+                    let position = caller.map(|function| CodePosition { function, instruction: 7 * index });
                     let (is_decided, decides) = (index % 2 == 1, position.map(|_| 9 - index));
                     let column = 7 + index % 3;
                     let (is_told, is_hidden) = (index % 3 == 1, index % 5 == 2);
@@ -287,11 +288,11 @@ mod tests {
         };
         let bytes = table.encode();
         assert!(bytes.len() >= table.sites.len());
-        assert_eq!(Table::decode(&bytes), Ok(table.clone()));
+        assert_eq!(SiteTable::decode(&bytes), Ok(table.clone()));
         for length in 0..bytes.len() {
-            assert_eq!(Table::decode(&bytes[..length]), Err(Malformed));
+            assert_eq!(SiteTable::decode(&bytes[..length]), Err(Malformed));
         }
-        let circle = Table { sites: vec![Site { caller: Some(0), ..table.sites[0] }], ..table };
-        assert_eq!(Table::decode(&circle.encode()), Err(Malformed));
+        let circle = SiteTable { sites: vec![Site { caller: Some(0), ..table.sites[0] }], ..table };
+        assert_eq!(SiteTable::decode(&circle.encode()), Err(Malformed));
     }
 }

@@ -65,7 +65,7 @@ const FENCES: &[&str] = &[
 
 /// What is known of a function that is about threads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Known {
+pub enum ThreadFunction {
     /// The runtime stands in for it.
     Modelled,
     /// It touches nothing that matters.
@@ -75,9 +75,13 @@ pub enum Known {
 }
 
 /// What is known of the function with this name, if it is one of these. No name is in two lists.
-pub fn known(name: &str) -> Option<Known> {
+pub fn known(name: &str) -> Option<ThreadFunction> {
     let is_in = |list: &[&str]| list.iter().any(|line| line.split(' ').any(|known| known == name));
-    let lists = [(MODELLED, Known::Modelled), (HARMLESS, Known::Harmless), (FENCES, Known::Fence)];
+    let lists = [
+        (MODELLED, ThreadFunction::Modelled),
+        (HARMLESS, ThreadFunction::Harmless),
+        (FENCES, ThreadFunction::Fence),
+    ];
     lists.into_iter().find(|(list, _)| is_in(list)).map(|(_, known)| known)
 }
 
@@ -96,8 +100,8 @@ mod tests {
     fn no_name_is_in_two_lists() {
         let mut seen = HashSet::new();
         assert_eq!(names().find(|name| !seen.insert(*name)), None);
-        assert_eq!(known("pthread_setname_np"), Some(Known::Modelled));
-        assert_eq!(known("pthread_cancel"), Some(Known::Fence));
+        assert_eq!(known("pthread_setname_np"), Some(ThreadFunction::Modelled));
+        assert_eq!(known("pthread_cancel"), Some(ThreadFunction::Fence));
         assert_eq!(known("printf"), None);
     }
 }

@@ -16,15 +16,15 @@ use foretell_trace::values::{Demand, Values};
 use foretell_trace::{Event, EventId, ThreadId, Trace, Value, VarId};
 
 use crate::blocked::Blocked;
-use evaluation::{Evaluation, Node, Outcome};
+use evaluation::{Evaluation, EvaluationNode, EvaluationOutcome};
 
 pub(crate) use arithmetic::Known;
-pub(crate) use evaluation::Turn;
+pub(crate) use evaluation::EvaluationTurn;
 pub(crate) use newest::newest_reads;
 
 /// What a variable holds, or what a read has seen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Content {
+pub(crate) struct RecomputedContent {
     /// `None` if that is not known.
     pub(crate) value: Option<Known>,
     /// Whether it is what the last write stored in the trace, or what the read saw there.
@@ -37,12 +37,12 @@ pub(crate) struct Computed<'t> {
     trace: &'t Trace,
     values: &'t Values,
     /// What the variables hold that something was written to.
-    written: BTreeMap<VarId, Content>,
+    written: BTreeMap<VarId, RecomputedContent>,
     /// What each read that has run has seen. Only grows.
-    seen: BTreeMap<EventId, Content>,
+    seen: BTreeMap<EventId, RecomputedContent>,
     /// The values of terms that this thread has evaluated. They do not change: all reads that they depend on have run.
     /// Which reads *everything* stands for depends on the thread.
-    settled: HashMap<(ThreadId, Node), Outcome>,
+    settled: HashMap<(ThreadId, EvaluationNode), EvaluationOutcome>,
 }
 
 impl<'t> Computed<'t> {
@@ -52,12 +52,12 @@ impl<'t> Computed<'t> {
     }
 
     /// What the variable holds, if something was written to it.
-    pub(crate) fn held(&self, var: VarId) -> Option<Content> {
+    pub(crate) fn held(&self, var: VarId) -> Option<RecomputedContent> {
         self.written.get(&var).copied()
     }
 
     /// What the read has seen, if it has run.
-    pub(crate) fn seen(&self, read: EventId) -> Option<Content> {
+    pub(crate) fn seen(&self, read: EventId) -> Option<RecomputedContent> {
         self.seen.get(&read).copied()
     }
 
@@ -67,43 +67,43 @@ impl<'t> Computed<'t> {
     }
 
     /// What a read of something that holds this sees; `same_write` is whether it is of the same write as in the trace.
-    pub(crate) fn sees(&self, event: &Event, held: Content, same_write: bool) -> Content {
+    pub(crate) fn sees(&self, event: &Event, held: RecomputedContent, same_write: bool) -> RecomputedContent {
         let shown = event.op.value_read().map(|value| self.shown(value));
         if event.unexplained {
             // The write from outside comes just before, whatever was there.
-            return Content { value: shown, as_observed: true };
+            return RecomputedContent { value: shown, as_observed: true };
         }
         let unchanged = same_write && held.as_observed;
         let value = held.value.or(shown.filter(|_| unchanged));
-        Content { value, as_observed: if shown.is_some() { value == shown } else { unchanged } }
+        RecomputedContent { value, as_observed: if shown.is_some() { value == shown } else { unchanged } }
     }
 
     /// The event sees this.
-    pub(crate) fn read(&mut self, id: EventId, content: Content) {
+    pub(crate) fn read(&mut self, id: EventId, content: RecomputedContent) {
         self.seen.insert(id, content);
     }
 
     /// The variable holds this.
-    pub(crate) fn set(&mut self, var: VarId, content: Content) {
+    pub(crate) fn set(&mut self, var: VarId, content: RecomputedContent) {
         self.written.insert(var, content);
     }
 
     /// What the event, a write, stores.
-    pub(crate) fn stores(&mut self, turn: Turn, observed: Option<Value>) -> Content {
+    pub(crate) fn stores(&mut self, turn: EvaluationTurn, observed: Option<Value>) -> RecomputedContent {
         let observed = observed.map(|value| self.shown(value));
         let mut evaluation = Evaluation::new(self, turn);
         let computed = self.values.written(turn.event).and_then(|term| evaluation.value(term));
         let settled = evaluation.into_settled();
         self.settle(turn.thread, settled);
         let value = computed.or(observed.filter(|_| !turn.has_deviated));
-        Content {
+        RecomputedContent {
             value,
             as_observed: if observed.is_some() { value == observed } else { !turn.has_deviated },
         }
     }
 
     /// Lets the event take place if what it demands holds.
-    pub(crate) fn take_place(&mut self, turn: Turn) -> Result<(), Blocked> {
+    pub(crate) fn take_place(&mut self, turn: EvaluationTurn) -> Result<(), Blocked> {
         let settled = self.demands_hold(turn, |_| true)?;
         self.settle(turn.thread, settled);
         Ok(())
@@ -112,7 +112,7 @@ impl<'t> Computed<'t> {
     /// Whether what the event demands holds, as far as it is `asked` for.
     pub(crate) fn could_take_place(
         &self,
-        turn: Turn,
+        turn: EvaluationTurn,
         asked: impl Fn(&Demand) -> bool,
     ) -> Result<(), Blocked> {
         self.demands_hold(turn, asked).map(drop)
@@ -121,9 +121,9 @@ impl<'t> Computed<'t> {
     /// The same, and what was found out on the way.
     fn demands_hold(
         &self,
-        turn: Turn,
+        turn: EvaluationTurn,
         asked: impl Fn(&Demand) -> bool,
-    ) -> Result<Vec<(Node, Outcome)>, Blocked> {
+    ) -> Result<Vec<(EvaluationNode, EvaluationOutcome)>, Blocked> {
         let demands = self.values.demands(turn.event);
         if demands.is_empty() {
             return Ok(Vec::new());
@@ -147,11 +147,11 @@ impl<'t> Computed<'t> {
         }
     }
 
-    fn settled(&self, thread: ThreadId, node: Node) -> Option<Outcome> {
+    fn settled(&self, thread: ThreadId, node: EvaluationNode) -> Option<EvaluationOutcome> {
         self.settled.get(&(thread, node)).copied()
     }
 
-    fn settle(&mut self, thread: ThreadId, settled: Vec<(Node, Outcome)>) {
+    fn settle(&mut self, thread: ThreadId, settled: Vec<(EvaluationNode, EvaluationOutcome)>) {
         self.settled.extend(settled.into_iter().map(|(node, outcome)| ((thread, node), outcome)));
     }
 
@@ -162,7 +162,7 @@ impl<'t> Computed<'t> {
     }
 }
 
-impl Content {
+impl RecomputedContent {
     #[expect(clippy::cast_possible_truncation, reason = "both halves are kept")]
     fn key(self) -> [u32; 3] {
         let (kind, number) = match self.value {

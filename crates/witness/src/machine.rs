@@ -18,9 +18,9 @@ use std::sync::Arc;
 use foretell_trace::values::Demand;
 use foretell_trace::{Event, EventId, LockId, Model, Op, SemId, Symbol, ThreadId, Value, VarId, ops};
 
-use self::meetings::Barrier;
+use self::meetings::BarrierState;
 use crate::blocked::Blocked;
-use crate::computed::{self, Computed, Known, Turn};
+use crate::computed::{self, Computed, EvaluationTurn, Known};
 use crate::deviations::DeviatingReads;
 use crate::observed::{NONE, Observed, id, write_id};
 
@@ -35,17 +35,17 @@ pub struct Machine<'t> {
     /// The values, in [`Model::Values`] only.
     computed: Option<Computed<'t>>,
     /// How far each thread is.
-    threads: Vec<Thread>,
+    threads: Vec<ThreadProgress>,
     /// What each variable holds.
-    vars: Vec<Cell>,
+    vars: Vec<VariableState>,
     /// The holders of each lock.
-    locks: Vec<Lock>,
+    locks: Vec<LockState>,
     /// The permits of each semaphore; `None` until its creation has run.
     sems: Vec<Option<u64>>,
     /// The threads that wait for a notification of each condition. Short: searched linearly.
     waiting: Vec<Vec<ThreadId>>,
     /// How far each barrier is.
-    barriers: Vec<Barrier>,
+    barriers: Vec<BarrierState>,
     /// How many events have run. Only grows.
     ran: usize,
     /// How many threads have read something else than observed. Only grows.
@@ -57,7 +57,7 @@ pub struct Machine<'t> {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Thread {
+struct ThreadProgress {
     /// The index of its next event, or [`NONE`] at its end.
     next: u32,
     /// Its fork is in the trace and has not run.
@@ -72,15 +72,15 @@ struct Thread {
 
 /// A variable.
 #[derive(Clone, Copy, Debug)]
-struct Cell {
+struct VariableState {
     /// The index of the last write, or [`NONE`].
     writer: u32,
-    content: Content,
-    life: Life,
+    content: CellContent,
+    life: ThreadLife,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Content {
+enum CellContent {
     Known(Value),
     /// The trace does not show the value. The same write still means the same value.
     Hidden,
@@ -89,21 +89,21 @@ enum Content {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Life {
+enum ThreadLife {
     NotAllocated,
     Usable,
     Freed,
 }
 
 #[derive(Clone, Debug, Default)]
-struct Lock {
+struct LockState {
     /// The exclusive holder.
     writer: Option<ThreadId>,
     /// The shared holders. Short: searched linearly.
     readers: Vec<ThreadId>,
 }
 
-impl Lock {
+impl LockState {
     fn clear(&mut self) {
         self.writer = None;
         self.readers.clear();
@@ -120,10 +120,10 @@ impl<'t> Machine<'t> {
             computed: None,
             threads: Vec::with_capacity(observed.threads.len()),
             vars: (0..names.vars.len()).map(|var| initial_cell(&observed, var)).collect(),
-            locks: vec![Lock::default(); names.locks.len()],
+            locks: vec![LockState::default(); names.locks.len()],
             sems: observed.permits.clone(),
             waiting: vec![Vec::new(); names.conds.len()],
-            barriers: vec![Barrier::default(); names.barriers.len()],
+            barriers: vec![BarrierState::default(); names.barriers.len()],
             ran: 0,
             deviated: 0,
             unexplained_ran: 0,
@@ -146,7 +146,7 @@ impl<'t> Machine<'t> {
         let values = trace.values().filter(|_| self.model == Model::Values);
         self.computed = values.map(|values| Computed::new(trace, values));
         self.threads.clear();
-        self.threads.extend(self.observed.threads.iter().map(|start| Thread {
+        self.threads.extend(self.observed.threads.iter().map(|start| ThreadProgress {
             next: start.first,
             unborn: start.forked,
             deviated: false,
@@ -174,7 +174,7 @@ impl<'t> Machine<'t> {
             Op::SemInit { sem, .. } | Op::SemWait(sem) | Op::SemPost(sem) => {
                 self.sems[sem.index()] = self.observed.permits[sem.index()];
             }
-            Op::Arrive(barrier) => self.barriers[barrier.index()] = Barrier::default(),
+            Op::Arrive(barrier) => self.barriers[barrier.index()] = BarrierState::default(),
             Op::Wait { cond, .. } => self.waiting[cond.index()].clear(),
             // These touch nothing that lasts, or undo what one of the above did.
             Op::Fence { .. }
@@ -208,12 +208,12 @@ impl<'t> Machine<'t> {
 
     /// About how many bytes a copy takes.
     pub(crate) fn size(&self) -> usize {
-        self.threads.len() * size_of::<Thread>()
-            + self.vars.len() * size_of::<Cell>()
-            + self.locks.len() * size_of::<Lock>()
+        self.threads.len() * size_of::<ThreadProgress>()
+            + self.vars.len() * size_of::<VariableState>()
+            + self.locks.len() * size_of::<LockState>()
             + self.sems.len() * size_of::<Option<u64>>()
             + self.waiting.len() * size_of::<Vec<ThreadId>>()
-            + self.barriers.len() * size_of::<Barrier>()
+            + self.barriers.len() * size_of::<BarrierState>()
     }
 
     /// How many events the trace has.
@@ -257,8 +257,8 @@ impl<'t> Machine<'t> {
             };
         }
         match self.vars[var.index()].content {
-            Content::Known(value) => Some(value),
-            Content::Hidden | Content::Foreign => None,
+            CellContent::Known(value) => Some(value),
+            CellContent::Hidden | CellContent::Foreign => None,
         }
     }
 
@@ -326,7 +326,7 @@ impl<'t> Machine<'t> {
             inside.into_iter().map(|(_, generation)| generation)
         });
         let vars =
-            self.vars.iter().flat_map(|cell| [cell.writer, u32::from(cell.content == Content::Foreign)]);
+            self.vars.iter().flat_map(|cell| [cell.writer, u32::from(cell.content == CellContent::Foreign)]);
         let deviating = self.deviating.iter().flat_map(|deviating| deviating.reads().map(EventId::number));
         let computed = self.computed.iter().flat_map(Computed::key);
         threads.chain(vars).chain(inside).chain(deviating).chain(computed).collect()
@@ -422,9 +422,9 @@ impl<'t> Machine<'t> {
 
     fn usable(&self, var: VarId) -> Result<(), Blocked> {
         match self.vars[var.index()].life {
-            Life::Usable => Ok(()),
-            Life::NotAllocated => Err(Blocked::NotAllocated(var)),
-            Life::Freed => Err(Blocked::Freed(var)),
+            ThreadLife::Usable => Ok(()),
+            ThreadLife::NotAllocated => Err(Blocked::NotAllocated(var)),
+            ThreadLife::Freed => Err(Blocked::Freed(var)),
         }
     }
 
@@ -449,24 +449,24 @@ impl<'t> Machine<'t> {
         } else if let Some(computed) = &self.computed {
             computed.sees(event, self.held(var), cell.writer == link.source).as_observed
         } else if link.by_value {
-            event.op.value_read().is_some_and(|seen| cell.content == Content::Known(seen))
+            event.op.value_read().is_some_and(|seen| cell.content == CellContent::Known(seen))
         } else {
-            cell.writer == link.source && cell.content != Content::Foreign
+            cell.writer == link.source && cell.content != CellContent::Foreign
         }
     }
 
     /// What the variable holds, where values are computed.
-    pub(crate) fn held(&self, var: VarId) -> computed::Content {
+    pub(crate) fn held(&self, var: VarId) -> computed::RecomputedContent {
         let computed = self.computed.as_ref();
         let initial = || self.observed.initial[var.index()].value;
-        computed.and_then(|computed| computed.held(var)).unwrap_or_else(|| computed::Content {
+        computed.and_then(|computed| computed.held(var)).unwrap_or_else(|| computed::RecomputedContent {
             value: computed.and_then(|computed| initial().map(|value| computed.shown(value))),
             as_observed: true,
         })
     }
 
     /// What the event sees, if it reads; or what it has seen, where values are computed.
-    pub(crate) fn sees(&self, event: EventId) -> Option<computed::Content> {
+    pub(crate) fn sees(&self, event: EventId) -> Option<computed::RecomputedContent> {
         let computed = self.computed.as_ref()?;
         let (id, event) = (event, &self.observed.trace().events()[event.index()]);
         let access = event.op.access().filter(|access| access.kind.reads())?;
@@ -474,8 +474,8 @@ impl<'t> Machine<'t> {
         Some(computed.seen(id).unwrap_or_else(|| computed.sees(event, self.held(access.var), same_write)))
     }
 
-    fn turn(&self, index: u32, event: &Event) -> Turn {
-        Turn {
+    fn turn(&self, index: u32, event: &Event) -> EvaluationTurn {
+        EvaluationTurn {
             event: id(index),
             thread: event.thread,
             has_deviated: self.threads[event.thread.index()].deviated,
@@ -512,8 +512,8 @@ impl<'t> Machine<'t> {
                 self.read(index, event, var);
                 self.write(index, event, var, written);
             }
-            Op::Alloc(var) => self.vars[var.index()].life = Life::Usable,
-            Op::Free(var) => self.vars[var.index()].life = Life::Freed,
+            Op::Alloc(var) => self.vars[var.index()].life = ThreadLife::Usable,
+            Op::Free(var) => self.vars[var.index()].life = ThreadLife::Freed,
             Op::Acquire(lock) | Op::WaitTimeout { lock, .. } => {
                 self.locks[lock.index()].writer = Some(thread);
             }
@@ -562,7 +562,7 @@ impl<'t> Machine<'t> {
             }
         }
         if event.unexplained {
-            let content = event.op.value_read().map_or(Content::Hidden, Content::Known);
+            let content = event.op.value_read().map_or(CellContent::Hidden, CellContent::Known);
             let cell = &mut self.vars[var.index()];
             cell.writer = index;
             cell.content = content;
@@ -587,19 +587,19 @@ impl<'t> Machine<'t> {
         let cell = &mut self.vars[var.index()];
         cell.writer = index;
         cell.content = match value {
-            _ if foreign => Content::Foreign,
-            Some(value) => Content::Known(value),
-            None => Content::Hidden,
+            _ if foreign => CellContent::Foreign,
+            Some(value) => CellContent::Known(value),
+            None => CellContent::Hidden,
         };
     }
 }
 
-fn initial_cell(observed: &Observed<'_>, var: usize) -> Cell {
+fn initial_cell(observed: &Observed<'_>, var: usize) -> VariableState {
     let initial = observed.initial[var];
-    Cell {
+    VariableState {
         writer: NONE,
-        content: initial.value.map_or(Content::Hidden, Content::Known),
-        life: if initial.allocated_later { Life::NotAllocated } else { Life::Usable },
+        content: initial.value.map_or(CellContent::Hidden, CellContent::Known),
+        life: if initial.allocated_later { ThreadLife::NotAllocated } else { ThreadLife::Usable },
     }
 }
 

@@ -13,7 +13,7 @@ pub(crate) const NONE: u32 = u32::MAX;
 pub struct Observed<'t> {
     trace: &'t Trace,
     /// Per event, what ties it to others.
-    links: Vec<Link>,
+    links: Vec<ObservedLink>,
     /// Per thread, where it begins.
     pub(crate) threads: Vec<Start>,
     /// Per variable, what it holds before anything has run.
@@ -32,7 +32,7 @@ pub struct Observed<'t> {
 
 /// What ties one event to others.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Link {
+pub(crate) struct ObservedLink {
     /// The index of the thread's next event, or [`NONE`].
     pub(crate) next: u32,
     /// For a read: the index of the write that it saw, or [`NONE`] for the initial content. For an arrival or a
@@ -98,7 +98,7 @@ impl<'t> Observed<'t> {
 
     /// What ties the event at this index to others.
     #[inline]
-    pub(crate) fn link(&self, index: u32) -> Link {
+    pub(crate) fn link(&self, index: u32) -> ObservedLink {
         self.links[index as usize]
     }
 
@@ -126,7 +126,7 @@ impl<'t> Observed<'t> {
                 before => self.links[before as usize].next = index,
             }
             last[thread] = index;
-            self.links.push(Link { next: NONE, source: NONE, by_value: false });
+            self.links.push(ObservedLink { next: NONE, source: NONE, by_value: false });
             if let Op::Fork(child) = event.op {
                 self.threads[child.index()].forked = true;
             }

@@ -25,7 +25,7 @@ pub fn races(trace: &Trace, model: Model, limit: usize) -> Option<BTreeSet<Pair>
 /// All races of the trace, each with a schedule that ends with the two, or `None` if there are more than `limit`
 /// states.
 pub fn witnesses(trace: &Trace, model: Model, limit: usize) -> Option<BTreeMap<Pair, Vec<EventId>>> {
-    Search::new(trace, limit).run(model, |_, _| true)
+    OracleSearch::new(trace, limit).run(model, |_, _| true)
 }
 
 /// All sync-preserving races of the trace, or `None` if there are more than `limit` states.
@@ -38,13 +38,13 @@ pub fn witnesses(trace: &Trace, model: Model, limit: usize) -> Option<BTreeMap<P
 ///   in the order of the trace and without gaps.
 pub fn sync_preserving_races(trace: &Trace, limit: usize) -> Option<BTreeSet<Pair>> {
     let order = SyncOrder::new(trace);
-    let races =
-        Search::new(trace, limit).run(Model::SameWrite, |machine, event| order.allows(machine, event))?;
+    let races = OracleSearch::new(trace, limit)
+        .run(Model::SameWrite, |machine, event| order.allows(machine, event))?;
     Some(races.into_keys().collect())
 }
 
 /// A search through the states of one trace.
-struct Search<'t> {
+struct OracleSearch<'t> {
     trace: &'t Trace,
     limit: usize,
     /// Every state that was reached, with its place in `origins`.
@@ -55,9 +55,9 @@ struct Search<'t> {
     races: BTreeMap<Pair, usize>,
 }
 
-impl<'t> Search<'t> {
-    fn new(trace: &'t Trace, limit: usize) -> Search<'t> {
-        Search { trace, limit, seen: HashMap::new(), origins: Vec::new(), races: BTreeMap::new() }
+impl<'t> OracleSearch<'t> {
+    fn new(trace: &'t Trace, limit: usize) -> OracleSearch<'t> {
+        OracleSearch { trace, limit, seen: HashMap::new(), origins: Vec::new(), races: BTreeMap::new() }
     }
 
     /// Searches all schedules in which each event that runs is `allowed` to.

@@ -12,7 +12,7 @@ use foretell_trace::{Event, EventId, Model, ThreadId, Trace};
 
 use crate::blocked::Blocked;
 use crate::checkpoints::Checkpoints;
-use crate::computed::{Content, Known};
+use crate::computed::{Known, RecomputedContent};
 use crate::machine::Machine;
 use crate::observed::Observed;
 use crate::unordered::UnorderedReferee;
@@ -224,7 +224,7 @@ impl<'t> Referee<'t> {
     }
 
     /// What is not as observed, for people.
-    fn new_text(&self, content: Content) -> Option<String> {
+    fn new_text(&self, content: RecomputedContent) -> Option<String> {
         if content.as_observed {
             return None;
         }

@@ -6,7 +6,7 @@ use foretell_cimp::machine::{Blocked, Wanted};
 use foretell_cimp::record::{self, Ending, Limits, Run};
 use foretell_report::{Confirmation, Deadlock, Shown, Steering, WaitingThread};
 use foretell_schedule::{Plan as StrategyPlan, Relation};
-use foretell_wire::schedule::Draft;
+use foretell_wire::schedule::ScheduleDraft;
 
 use super::run_cimp::{self, Recorded, bounds, ending_text, report_ending};
 use super::{DrivePlan, Examined, FrontEnd, Learnt, RunOutcome, RunPlan, drive_cimp};
@@ -109,7 +109,7 @@ impl FrontEnd for Cimp {
         Ok(Shown { reports, deadlock, is_incomplete, ..Shown::default() })
     }
 
-    fn drive(&self, draft: &mut Draft, _: DrivePlan) -> Result<Confirmation, Failure> {
+    fn drive(&self, draft: &mut ScheduleDraft, _: DrivePlan) -> Result<Confirmation, Failure> {
         Ok(drive_cimp::drive(&self.source.program, draft))
     }
 }

@@ -6,12 +6,12 @@ use foretell_cimp::machine::{Bounds, Machine, Turn};
 use foretell_cimp::program::Program;
 use foretell_cimp::value::ThreadRef;
 use foretell_report::Confirmation;
-use foretell_wire::schedule::Draft;
+use foretell_wire::schedule::ScheduleDraft;
 
 use crate::stop;
 
 /// Drives the program into the race of this schedule.
-pub(super) fn drive(program: &Program, draft: &Draft) -> Confirmation {
+pub(super) fn drive(program: &Program, draft: &ScheduleDraft) -> Confirmation {
     let machine = Machine::new(program, Bounds::default());
     let mut path = Path { machine, draft, made: BTreeMap::new() };
     match path.follow() {
@@ -23,7 +23,7 @@ pub(super) fn drive(program: &Program, draft: &Draft) -> Confirmation {
 /// How far the machine has come.
 struct Path<'a> {
     machine: Machine<'a>,
-    draft: &'a Draft,
+    draft: &'a ScheduleDraft,
     /// How many steps each thread has made.
     made: BTreeMap<String, u64>,
 }

@@ -13,7 +13,7 @@ use std::sync::{PoisonError, RwLock};
 
 use foretell_native::Follow;
 use foretell_report::{Confirmation, Deadlock, Race, Report, Shown, Steering};
-use foretell_wire::schedule::Draft;
+use foretell_wire::schedule::ScheduleDraft;
 use foretell_wire::settings;
 
 use super::{DrivePlan, Examined, FrontEnd, Learnt, RunOutcome, RunPlan, cannot_run};
@@ -235,7 +235,7 @@ impl FrontEnd for Native<'_> {
         Ok(Shown { reports, again: seen, deadlock, notes, is_incomplete: is_cut })
     }
 
-    fn drive(&self, draft: &mut Draft, how: DrivePlan) -> Result<Confirmation, Failure> {
+    fn drive(&self, draft: &mut ScheduleDraft, how: DrivePlan) -> Result<Confirmation, Failure> {
         let DrivePlan { stop_after, go_on, gdb } = how;
         let (program, name, arguments) = (&self.program, self.name, self.arguments);
         let drive = Drive { program, name, arguments, stop_after, limit: None, go_on, gdb, quietly: false };

@@ -11,7 +11,9 @@ use std::process::{Command, ExitStatus};
 use std::time::{Duration, Instant};
 
 use foretell_engine::analysis::{size_text, time_text};
-use foretell_native::{Follow, LogError, OnlineRace, Pass, Timed, Timing, Unread, Why, convert_while};
+use foretell_native::{
+    Follow, IncompleteReason, LogError, OnlineRace, Pass, Timed, Timing, Unread, convert_while,
+};
 use foretell_schedule::Name;
 use foretell_trace::{Ending, Trace, TraceError};
 use foretell_wire::settings;
@@ -268,7 +270,7 @@ pub(crate) fn collect(name: &Path, folder: &Folder, ended: Ended) -> Result<Vec<
         others.for_each(Recording::survive);
     }
     if recordings.is_empty() {
-        if let Some(Why::Full(limit)) = logs.iter().find_map(|log| why_full(log)) {
+        if let Some(IncompleteReason::Full(limit)) = logs.iter().find_map(|log| why_full(log)) {
             let (name, limit) = (name.display(), size_text(limit));
             return Err(Failure::Environment(format!(
                 "the log of {name} was full (--log-limit {limit}) before the first record; raise --log-limit"
@@ -310,7 +312,7 @@ pub(crate) fn seen(name: &Path, folder: &Folder) -> Result<Seen, Failure> {
     for path in logs {
         let read = |path: &Path| fs::read(path).map_err(|error| Failure::file(path, "read", error));
         let log = Mapped::open(&path).map_err(|error| Failure::file(&path, "read", error))?;
-        seen.is_deadlock |= foretell_native::why_cut(&log) == Some(Why::Deadlock);
+        seen.is_deadlock |= foretell_native::why_cut(&log) == Some(IncompleteReason::Deadlock);
         let races = path.with_extension(RACES_ENDING);
         if !races.exists() {
             continue;
@@ -376,15 +378,15 @@ pub(crate) const GONE: &str = "the process was killed, or ended without closing 
 
 /// Why what a process has written down is not complete. It knows some reasons itself; others only who has waited for
 /// it.
-fn why_cut(log: &Path, told: Option<Why>, ended: Ended) -> String {
+fn why_cut(log: &Path, told: Option<IncompleteReason>, ended: Ended) -> String {
     match told {
-        Some(Why::Deadlock) => return "the program was in a deadlock".to_string(),
-        Some(Why::Raced) => return "the program was ended at the race".to_string(),
-        Some(Why::Diverged) => return "the program did not follow its schedule".to_string(),
-        Some(Why::Full(limit)) => {
+        Some(IncompleteReason::Deadlock) => return "the program was in a deadlock".to_string(),
+        Some(IncompleteReason::Raced) => return "the program was ended at the race".to_string(),
+        Some(IncompleteReason::Diverged) => return "the program did not follow its schedule".to_string(),
+        Some(IncompleteReason::Full(limit)) => {
             return format!("the log reached --log-limit {}; the program continued", size_text(limit));
         }
-        Some(Why::NotWritten(error)) => {
+        Some(IncompleteReason::NotWritten(error)) => {
             let error = io::Error::from_raw_os_error(i32::try_from(error).unwrap_or(0));
             return format!("it could not be written on: {error}");
         }
@@ -444,9 +446,9 @@ fn files(folder: &Folder, wanted: &str) -> Result<Vec<PathBuf>, Failure> {
 }
 
 /// Says that a log was full, if it was.
-fn why_full(log: &Path) -> Option<Why> {
+fn why_full(log: &Path) -> Option<IncompleteReason> {
     let log = Mapped::open(log).ok()?;
-    foretell_native::why_cut(&log).filter(|why| matches!(why, Why::Full(_)))
+    foretell_native::why_cut(&log).filter(|why| matches!(why, IncompleteReason::Full(_)))
 }
 
 /// What a process did; nothing if it was ended before it began to record.
@@ -476,7 +478,8 @@ fn read(log: &Path, program: &Path, folder: &Folder, ended: Ended) -> Result<Opt
         trace = trace.with_values(values).map_err(|mismatch| failed(mismatch.into()))?;
     }
     let unread = recording.unread.map(|unread| unread_text(unread, reason.get(), folder));
-    let (is_deadlock, is_full) = (told == Some(Why::Deadlock), matches!(told, Some(Why::Full(_))));
+    let (is_deadlock, is_full) =
+        (told == Some(IncompleteReason::Deadlock), matches!(told, Some(IncompleteReason::Full(_))));
     let cut_because = (trace.ending() == Ending::CutShort).then(|| match unread.clone() {
         Some(unread) if is_full => format!("{unread}; moreover {}", why_cut(log, told, ended)),
         Some(unread) => unread,
@@ -519,7 +522,10 @@ fn unread_text(unread: Unread, reason: Option<Reason>, folder: &Folder) -> Strin
 pub(crate) fn driven(folder: &Folder) -> Result<Option<Trace>, Failure> {
     for path in files(folder, LOG_ENDING)? {
         let bytes = Mapped::open(&path).map_err(|error| Failure::file(&path, "read", error))?;
-        if matches!(foretell_native::why_cut(&bytes), Some(Why::Raced | Why::Diverged)) {
+        if matches!(
+            foretell_native::why_cut(&bytes),
+            Some(IncompleteReason::Raced | IncompleteReason::Diverged)
+        ) {
             let may_continue = |_| {
                 bytes.pass_by();
                 !stop::is_requested()
@@ -555,7 +561,7 @@ mod tests {
             text("123.ftraw", None, killed),
             "the process was killed, or ended without closing its recording"
         );
-        let full = Some(Why::NotWritten(28));
+        let full = Some(IncompleteReason::NotWritten(28));
         assert!(text("12.ftraw", full, killed).starts_with("it could not be written on: No space"));
         let stopped = Ended { by: EndedBy::Time(Duration::from_secs(3)), ..killed };
         assert_eq!(text("12.ftraw", None, stopped), "ended after 3s");

@@ -17,7 +17,7 @@ use foretell_engine::witness_schedule::{descents, kind_of};
 use foretell_report::confirmation::why_no_schedule;
 use foretell_report::{Confirmation, Race, RacingAccess, Report};
 use foretell_trace::{Event, EventId, Op, Trace};
-use foretell_wire::schedule::{self, Draft, Kind, Outcome};
+use foretell_wire::schedule::{self, RacingAction, ReplayOutcome, ScheduleDraft};
 
 use super::processes::end_left;
 use super::record::{self, Ended, Folder, Hunting, Manner};
@@ -78,21 +78,21 @@ impl Drive<'_> {
 
 /// Drives the program into the race of this schedule, which is made better if it turns out where a thread has to be
 /// held.
-pub(crate) fn drive(how: Drive<'_>, draft: &mut Draft) -> Result<Confirmation, Failure> {
+pub(crate) fn drive(how: Drive<'_>, draft: &mut ScheduleDraft) -> Result<Confirmation, Failure> {
     Ok(drive_unless_stopped(how, draft)?.unwrap_or_else(Confirmation::not))
 }
 
 /// What came of driving, or why nothing did.
 type Driven = Result<Confirmation, &'static str>;
 
-fn drive_unless_stopped(how: Drive<'_>, draft: &mut Draft) -> Result<Driven, Failure> {
+fn drive_unless_stopped(how: Drive<'_>, draft: &mut ScheduleDraft) -> Result<Driven, Failure> {
     for _ in 0..ATTEMPTS {
         let folder = Folder::new()?;
         let ended = run(how, draft, &folder)?;
         let told = fs::read_to_string(folder.path().join(schedule::OUTCOME)).ok();
-        match told.as_deref().and_then(Outcome::parse) {
-            Some(Outcome::Raced) => return Ok(Ok(confirm(how, draft, &folder)?)),
-            Some(Outcome::Diverged(thread, why)) => {
+        match told.as_deref().and_then(ReplayOutcome::parse) {
+            Some(ReplayOutcome::Raced) => return Ok(Ok(confirm(how, draft, &folder)?)),
+            Some(ReplayOutcome::Diverged(thread, why)) => {
                 let trace = record::driven(&folder)?;
                 return Ok(Ok(Confirmation::not(diverged(trace.as_ref(), &thread, &why))));
             }
@@ -101,7 +101,7 @@ fn drive_unless_stopped(how: Drive<'_>, draft: &mut Draft) -> Result<Driven, Fai
                 if let Some(why) = how.why_stop() {
                     return Ok(Err(why));
                 }
-                let Some(Outcome::Passed(which, held)) = told else {
+                let Some(ReplayOutcome::Passed(which, held)) = told else {
                     return Ok(Ok(Confirmation::not(silent(&folder, ended))));
                 };
                 draft.accesses[which].1 = held;
@@ -115,7 +115,7 @@ fn drive_unless_stopped(how: Drive<'_>, draft: &mut Draft) -> Result<Driven, Fai
 /// How long the log of a program may become that is driven into a race, as usual.
 const DEFAULT_LOG_LIMIT: u64 = 2 << 30;
 
-fn run(how: Drive<'_>, draft: &Draft, folder: &Folder) -> Result<Ended, Failure> {
+fn run(how: Drive<'_>, draft: &ScheduleDraft, folder: &Folder) -> Result<Ended, Failure> {
     leave(folder, schedule::FILE, &draft.to_string())?;
     if how.go_on {
         leave(folder, schedule::GO_ON, "")?;
@@ -186,7 +186,7 @@ fn diverged(trace: Option<&Trace>, thread: &str, why: &str) -> String {
 }
 
 /// Looks in what the program has recorded whether it did race as the schedule says, and tells what that looked like.
-fn confirm(how: Drive<'_>, draft: &Draft, folder: &Folder) -> Result<Confirmation, Failure> {
+fn confirm(how: Drive<'_>, draft: &ScheduleDraft, folder: &Folder) -> Result<Confirmation, Failure> {
     let Some(trace) = record::driven(folder)? else {
         return Ok(Confirmation::not("the program raced, but nothing was recorded of that"));
     };
@@ -203,7 +203,7 @@ fn confirm(how: Drive<'_>, draft: &Draft, folder: &Folder) -> Result<Confirmatio
 }
 
 /// The two accesses of a recorded run that the schedule is about: they must be next to each other, and must conflict.
-fn pair(trace: &Trace, draft: &Draft) -> Result<[EventId; 2], String> {
+fn pair(trace: &Trace, draft: &ScheduleDraft) -> Result<[EventId; 2], String> {
     let steps = trace.steps().ok_or("the trace has no step counts")?;
     let (made, names) = (steps.made(trace.events()), descents(trace));
     let of = |index: usize| {
@@ -212,7 +212,7 @@ fn pair(trace: &Trace, draft: &Draft) -> Result<[EventId; 2], String> {
             names[event.thread.index()].as_ref() == Some(thread)
                 && made[id.index()] == *step
                 && event.op.access().is_some()
-                && (*kind != Kind::Free || kind_of(trace, id) == Some(Kind::Free))
+                && (*kind != RacingAction::Free || kind_of(trace, id) == Some(RacingAction::Free))
         };
         trace.iter().filter(is_it).collect::<Vec<_>>()
     };
@@ -352,7 +352,7 @@ fn not_driven_text(numbers: &[usize], why: &str) -> String {
 fn confirm_race(how: Drive<'_>, race: &mut Race) -> Result<Driven, Failure> {
     Ok(match race.schedule.as_deref().map(schedule::Schedule::parse) {
         Some(Ok(known)) => {
-            let mut draft = Draft::from(known);
+            let mut draft = ScheduleDraft::from(known);
             let driven = drive_unless_stopped(how, &mut draft)?;
             race.schedule = Some(draft.to_string());
             driven
@@ -371,13 +371,13 @@ mod tests {
     /// What is said of a run after which both threads should have raced at their third steps, at places 7 and 9.
     fn judged(events: &str) -> Result<[u32; 2], String> {
         let access = |thread: &str, kind, place: &str| (thread.to_string(), 2, 3, kind, place.to_string());
-        let draft = Draft {
+        let draft = ScheduleDraft {
             program: String::new(),
             arguments: Vec::new(),
             seed: 0,
             race: None,
             turns: Vec::new(),
-            accesses: [access("main.1", Kind::Write, "7"), access("main", Kind::Read, "9")],
+            accesses: [access("main.1", RacingAction::Write, "7"), access("main", RacingAction::Read, "9")],
         };
         let text = format!("main|fork(T1)|1\n{events}\n");
         let trace = Trace::read(Box::new(TextReader::new(Box::new(std::io::Cursor::new(text))))).unwrap();

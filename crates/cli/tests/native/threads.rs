@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use foretell_wire::threads::{Known, known, names};
+use foretell_wire::threads::{ThreadFunction, known, names};
 
 use crate::is_ready;
 
@@ -42,7 +42,7 @@ fn every_function_about_threads_is_known() {
     let replaced = exported(&Path::new(env!("CARGO_BIN_EXE_foretell")).with_file_name("libforetell_rt.so"));
     let is_about_threads = |name: &&str| KINDS.iter().any(|kind| name.starts_with(kind));
     for name in names().filter(is_about_threads) {
-        let is_modelled = known(name) == Some(Known::Modelled);
+        let is_modelled = known(name) == Some(ThreadFunction::Modelled);
         assert!(!is_modelled || replaced.contains(name), "the runtime has no {name}");
     }
     for name in replaced {

@@ -15,7 +15,7 @@ use foretell_trace::{Access, EventId, Loc, ThreadId, VarId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::guard::{Guard, Guards, OpenSection};
-use super::ideal::{Closure, Ideal};
+use super::ideal::{Ideal, IdealClosure};
 use super::section::{Index, Moment, Sections, Versions, next_index};
 use crate::clock::{Clock, Time};
 use crate::report::{Pairs, Reports};
@@ -37,12 +37,12 @@ pub(super) struct Now<'a> {
     /// What must come before it: closed.
     pub(super) clock: &'a Clock,
     /// The closure that goes with `clock`.
-    pub(super) closure: &'a Closure,
+    pub(super) closure: &'a IdealClosure,
 }
 
 /// Everything that ideals grow from.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Past<'a> {
+pub(super) struct IdealInput<'a> {
     pub(super) sections: &'a Sections,
     pub(super) versions: &'a Versions,
 }
@@ -141,7 +141,13 @@ struct Open {
 
 impl History {
     /// Reports the races of a new access with those so far, and keeps it.
-    pub(super) fn add(&mut self, now: &Now<'_>, held: &[OpenSection], past: Past<'_>, reports: &mut Reports) {
+    pub(super) fn add(
+        &mut self,
+        now: &Now<'_>,
+        held: &[OpenSection],
+        past: IdealInput<'_>,
+        reports: &mut Reports,
+    ) {
         if reports.is_over_full() {
             // Nothing that is found from now on is kept, so nothing needs to be remembered either.
             return;
@@ -252,11 +258,12 @@ impl Front {
         &mut self,
         earlier: &Class,
         now: &Now<'_>,
-        past: Past<'_>,
+        past: IdealInput<'_>,
         scratch: &mut Ideal,
         reports: &mut Reports,
     ) {
-        let mut search = Search { earlier, now, past, kept: &mut self.kept, scratch, scratch_ready: false };
+        let mut search =
+            RaceSearch { earlier, now, past, kept: &mut self.kept, scratch, scratch_ready: false };
         let seen = self.seen_by.get(&now.loc).copied().unwrap_or(0);
         let first = self.open.partition_point(|open| open.number <= seen);
         let mut left = first;
@@ -282,17 +289,17 @@ impl Front {
 }
 
 /// The search for a race of one new access with the accesses of one earlier class.
-struct Search<'a> {
+struct RaceSearch<'a> {
     earlier: &'a Class,
     now: &'a Now<'a>,
-    past: Past<'a>,
+    past: IdealInput<'a>,
     kept: &'a mut Option<Box<Ideal>>,
     /// An ideal of this new access, if `scratch_ready`.
     scratch: &'a mut Ideal,
     scratch_ready: bool,
 }
 
-impl Search<'_> {
+impl RaceSearch<'_> {
     /// The first entry that races, among `entry` and those after it in its group.
     fn first_race(&mut self, mut entry: Index) -> Option<Index> {
         loop {
@@ -330,7 +337,7 @@ impl Search<'_> {
 
 /// Lets an ideal grow to that of a pair whose earlier access is `entry`; the later one's part is in it already. Tells
 /// how many sections entered.
-fn grow(ideal: &mut Ideal, thread: ThreadId, entry: &Entry, past: Past<'_>) -> usize {
+fn grow(ideal: &mut Ideal, thread: ThreadId, entry: &Entry, past: IdealInput<'_>) -> usize {
     ideal.grown_for = entry.time;
     ideal.set.join(past.versions.get(entry.version));
     ideal.set.raise(thread, entry.time - 1);

@@ -15,7 +15,7 @@ use crate::table::at;
 /// What makes this cheap: in a closed set all sections of a lock but the last one have ended. So an acquire that enters
 /// has to be compared with the last one only (and with each reader's last one, where readers share the lock).
 #[derive(Clone, Debug, Default)]
-pub(super) struct Closure {
+pub(super) struct IdealClosure {
     /// Up to which local time the sections of each thread have been looked at. Only ever grows.
     reached: Clock,
     /// How many sections of each thread have been looked at.
@@ -26,7 +26,7 @@ pub(super) struct Closure {
     readers: FxHashMap<usize, Vec<Index>>,
 }
 
-impl Closure {
+impl IdealClosure {
     /// Closes `set`, which contains the set of the last call. Tells how many sections entered, and whether the set grew
     /// in any thread but `own`.
     pub(super) fn close(
@@ -40,7 +40,7 @@ impl Closure {
         let mut growth = Growth::default();
         loop {
             let mut closed = true;
-            let mut reach = |closure: &mut Closure, thread: usize, set: &mut Clock| {
+            let mut reach = |closure: &mut IdealClosure, thread: usize, set: &mut Clock| {
                 let until = set.at(thread);
                 if until > closure.reached.at(thread) {
                     closure.reached.set_at(thread, until);
@@ -61,7 +61,7 @@ impl Closure {
     }
 
     /// Becomes a copy of `other`, keeping its memory.
-    pub(super) fn copy_from(&mut self, other: &Closure) {
+    pub(super) fn copy_from(&mut self, other: &IdealClosure) {
         self.reached.copy_from(&other.reached);
         self.entered.copy_from(&other.entered);
         self.last.clone_from(&other.last);
@@ -148,7 +148,7 @@ pub(super) struct Growth {
 pub(super) struct Ideal {
     /// The events in it, by thread.
     pub(super) set: Clock,
-    closure: Closure,
+    closure: IdealClosure,
     /// The local time of the earlier access that it was last grown for. It is part of the ideal of every later access
     /// of that thread, but not of an earlier one.
     pub(super) grown_for: Time,
@@ -156,7 +156,7 @@ pub(super) struct Ideal {
 
 impl Ideal {
     /// Becomes the closed set `set`, keeping its memory.
-    pub(super) fn reset(&mut self, set: &Clock, closure: &Closure) {
+    pub(super) fn reset(&mut self, set: &Clock, closure: &IdealClosure) {
         self.set.copy_from(set);
         self.closure.copy_from(closure);
         self.grown_for = 0;

@@ -8,10 +8,10 @@ use std::process::{Command, Stdio};
 
 use foretell_wire::Malformed;
 use foretell_wire::log::module::Module;
-use foretell_wire::log::{Chunks, Content};
+use foretell_wire::log::{ChunkContent, Chunks};
 use foretell_wire::record::{Context, Record as Logged};
 use foretell_wire::settings;
-use foretell_wire::site::{Site, Table};
+use foretell_wire::site::{Site, SiteTable};
 
 use super::cpu::CpuTime;
 
@@ -138,14 +138,14 @@ fn events_of(log: &[u8]) -> Result<usize, Malformed> {
     let (mut events, mut tables) = (0, BTreeMap::new());
     let mut chunks = Chunks::new(log)?;
     while let Some(chunk) = chunks.next_chunk()? {
-        if let Content::Module(content) = chunk.content {
+        if let ChunkContent::Module(content) = chunk.content {
             let module = Module::decode(content)?;
-            tables.insert(module.address, Table::decode(module.table)?);
+            tables.insert(module.address, SiteTable::decode(module.table)?);
         }
     }
     let mut chunks = Chunks::new(log)?;
     while let Some(chunk) = chunks.next_chunk()? {
-        let Content::Records(mut records) = chunk.content else { continue };
+        let ChunkContent::Records(mut records) = chunk.content else { continue };
         let (mut context, mut has_read) = (Context::NEW, false);
         while records.first().is_some_and(|&kind| kind != 0) {
             let record = context.decode(&mut records)?;
@@ -160,7 +160,7 @@ fn events_of(log: &[u8]) -> Result<usize, Malformed> {
     Ok(events)
 }
 
-fn about(tables: &BTreeMap<u64, Table>, site: u64) -> Site {
+fn about(tables: &BTreeMap<u64, SiteTable>, site: u64) -> Site {
     let table = tables.range(..=site).next_back();
     let found = table.and_then(|(start, table)| table.sites.get(usize::try_from(site - start).ok()?));
     found.copied().unwrap_or_default()

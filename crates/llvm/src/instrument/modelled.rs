@@ -3,16 +3,16 @@
 use foretell_models::{
     Channel, Effect, Extent, Formatted, Guard, MemoryRef, Object, Pointer, Size, Synchronisation, Term,
 };
-use foretell_wire::hook::{self, Condition, Order};
+use foretell_wire::hook::{self, HookCondition, MemoryOrder};
 
-use super::Walk;
+use super::FunctionWalk;
 use crate::effects::Manner;
 use crate::ir::{Block, Opcode, Value};
 
 /// More than any text has bytes.
 const NO_LIMIT: u64 = i64::MAX as u64;
 
-impl Walk<'_> {
+impl FunctionWalk<'_> {
     /// Reads are recorded before the call, because it may overwrite what it reads; everything else after it.
     pub(super) fn modelled(&mut self, call: Value, effects: &[Effect]) {
         let site = self.begin_access(call, &call.arguments());
@@ -61,7 +61,7 @@ pub(super) fn separate(function: Value) {
 
 /// A call whose effects are being recorded.
 struct Modelled<'a, 'b> {
-    walk: &'a Walk<'b>,
+    walk: &'a FunctionWalk<'b>,
     call: Value,
     site: Value,
     /// The instruction that the hooks stand before.
@@ -77,16 +77,16 @@ impl Modelled<'_, '_> {
     fn condition(&self, effects: &[Effect]) -> [Value; 2] {
         let hooks = self.walk.hooks;
         let found = effects.iter().find_map(|effect| match effect {
-            Effect::Console => Some((Condition::Console, self.call.operand(0))),
-            Effect::OpenMp => Some((Condition::OpenMp, hooks.types.pointer.null())),
+            Effect::Console => Some((HookCondition::Console, self.call.operand(0))),
+            Effect::OpenMp => Some((HookCondition::OpenMp, hooks.types.pointer.null())),
             Effect::Requires(place) => {
                 let pointer = self.pointer(place.pointer)?;
                 let word = hooks.build.after(pointer, self.number(place.offset), hooks.types);
-                Some((Condition::Zero, word))
+                Some((HookCondition::Zero, word))
             }
             _ => None,
         });
-        let (condition, word) = found.unwrap_or((Condition::None, hooks.types.pointer.null()));
+        let (condition, word) = found.unwrap_or((HookCondition::None, hooks.types.pointer.null()));
         [self.number(condition as u64), word]
     }
 
@@ -152,7 +152,9 @@ impl Modelled<'_, '_> {
                 hooks.tell(hook::MODEL_IO, &[self.site, stream.unwrap_or(hooks.types.pointer.null())]);
             }
             Effect::Clock => hooks.tell(hook::MODEL_CLOCK, &[self.site]),
-            Effect::Flushes => hooks.tell(hook::FENCE, &[hooks.types.int32.constant(Order::SeqCst as u64)]),
+            Effect::Flushes => {
+                hooks.tell(hook::FENCE, &[hooks.types.int32.constant(MemoryOrder::SeqCst as u64)]);
+            }
             Effect::Allocates(size) => {
                 if let Some(result) = self.pointer(Pointer::Result) {
                     hooks.tell(hook::MODEL_ALLOC, &[self.site, result, self.size(*size)]);
@@ -268,9 +270,9 @@ impl Modelled<'_, '_> {
 
     /// An argument as a number; of what has no number (a `long double`, say) no format needs the value.
     fn word(&self, value: Value) -> Value {
-        use crate::hooks::Shape;
+        use crate::hooks::HookType;
         match self.walk.hooks.shape(value.type_of()) {
-            Shape::Word(_) => self.walk.hooks.to_number(value),
+            HookType::Word(_) => self.walk.hooks.to_number(value),
             _ => self.number(0),
         }
     }

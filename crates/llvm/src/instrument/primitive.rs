@@ -4,10 +4,10 @@ use foretell_wire::hook::Update;
 use foretell_wire::primitive::{BEGIN, END, Role, WORD_CMPXCHG, WORD_LOAD, WORD_RMW, WORD_STORE};
 
 use super::modelled::ways_on;
-use super::{NOT_ATOMIC, Walk};
-use crate::hooks::Shape;
+use super::{FunctionWalk, NOT_ATOMIC};
+use crate::hooks::HookType;
 use crate::ir::{Opcode, Value};
-use crate::primitives::{Called, Object, Other, Word, called_function};
+use crate::primitives::{AtomicsMeaning, Called, Other, PrimitiveObject, called_function};
 
 /// Each call of a primitive gets ways on that are its own, where hooks can stand.
 pub(super) fn separate(function: Value) {
@@ -20,7 +20,7 @@ pub(super) fn separate(function: Value) {
     }
 }
 
-impl Walk<'_> {
+impl FunctionWalk<'_> {
     /// Whether the instruction is part of a primitive; then it has got its hook, or needs none.
     pub(super) fn is_part_of_primitive(&mut self, instruction: Value) -> bool {
         let is_atomic = match instruction.opcode() {
@@ -38,7 +38,7 @@ impl Walk<'_> {
     }
 
     /// Puts the hook for a primitive's word in the place of an access, if there is one that can do it.
-    fn word(&mut self, access: Value, word: Word) -> bool {
+    fn word(&mut self, access: Value, word: AtomicsMeaning) -> bool {
         let is_store = access.opcode() == Some(Opcode::LLVMStore);
         let of = if is_store {
             access.operand(0).type_of()
@@ -47,7 +47,7 @@ impl Walk<'_> {
         } else {
             access.type_of()
         };
-        let Shape::Word(bytes) = self.hooks.shape(of) else { return false };
+        let HookType::Word(bytes) = self.hooks.shape(of) else { return false };
         let site = self.begin(access);
         let constant = |number: u64| self.hooks.types.int64.constant(number);
         let role = self.hooks.types.int32.constant(word.role as u64);
@@ -95,8 +95,8 @@ impl Walk<'_> {
             _ => types.int64.constant(0),
         };
         let object = match called.object {
-            Object::First => pointer(0),
-            Object::Number(number) => types.int64.constant(number),
+            PrimitiveObject::First => pointer(0),
+            PrimitiveObject::Number(number) => types.int64.constant(number),
         };
         let other = match called.other {
             Other::Second => pointer(1),

@@ -21,7 +21,7 @@ unsafe extern "C" {
 }
 
 /// What the memory behind a pointer is a part of.
-pub(crate) struct Object {
+pub(crate) struct PointedObject {
     /// Its type, see [`foretell_wire::layout`].
     pub(crate) layout: String,
     /// Where in it the pointer leads.
@@ -32,13 +32,13 @@ pub(crate) struct Object {
 
 impl Module {
     /// What the memory behind a pointer is a part of, as far as that is certain.
-    pub(crate) fn object_of(self, pointer: Value) -> Option<Object> {
+    pub(crate) fn object_of(self, pointer: Value) -> Option<PointedObject> {
         let (mut offset, mut lengths) = (0, [0; 2]);
         let [mut layout, mut local] = [null(); 2];
         let [first, second] = &mut lengths;
         let is_known =
             llvm!(foretell_object_of(self.0, pointer.0, &mut offset, &mut layout, first, &mut local, second));
-        is_known.then(|| Object {
+        is_known.then(|| PointedObject {
             layout: text(layout, lengths[0]),
             offset,
             local: Some(text(local, lengths[1])).filter(|name| !name.is_empty()),

@@ -2,7 +2,7 @@
 
 use foretell_symbolic::{Kept, Part, mask, parts};
 use foretell_trace::{MemOrder, Op, Value, VarId};
-use foretell_wire::hook::Order;
+use foretell_wire::hook::MemoryOrder;
 
 use super::{Done, Writer};
 use crate::LogError;
@@ -147,7 +147,7 @@ impl Writer<'_> {
     }
 
     /// What the order of a store means where it is made.
-    pub(super) fn order_of_store(&mut self, order: Order) -> Result<MemOrder, LogError> {
+    pub(super) fn order_of_store(&mut self, order: MemoryOrder) -> Result<MemOrder, LogError> {
         let continues = self.naming.spot(self.here.site)?.language.stores_continue_sequences();
         Ok(match order_of(order) {
             MemOrder::Relaxed if continues => MemOrder::RelaxedC11,
@@ -190,12 +190,12 @@ fn exact_op(var: VarId, access: CellAccess, read: Value, written: Value) -> Op {
     }
 }
 
-pub(super) fn order_of(order: Order) -> MemOrder {
+pub(super) fn order_of(order: MemoryOrder) -> MemOrder {
     match order {
-        Order::Relaxed => MemOrder::Relaxed,
-        Order::Acquire => MemOrder::Acquire,
-        Order::Release => MemOrder::Release,
-        Order::AcqRel => MemOrder::AcqRel,
-        Order::SeqCst => MemOrder::SeqCst,
+        MemoryOrder::Relaxed => MemOrder::Relaxed,
+        MemoryOrder::Acquire => MemOrder::Acquire,
+        MemoryOrder::Release => MemOrder::Release,
+        MemoryOrder::AcqRel => MemOrder::AcqRel,
+        MemoryOrder::SeqCst => MemOrder::SeqCst,
     }
 }

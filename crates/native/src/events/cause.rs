@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 use foretell_symbolic::demangle;
 use foretell_trace::{Loc, fence};
-use foretell_wire::code::{Code, Function, Operand, Position, opcode};
+use foretell_wire::code::{Code, CodePosition, FunctionCode, Operand, opcode};
 use foretell_wire::log::module::Module;
 use foretell_wire::record::{Record, SyncOp};
 
@@ -76,7 +76,7 @@ impl<'a> Modules<'a> {
     fn deed(&mut self, site: u64) -> Option<String> {
         let (&start, &table) = self.tables.range(..=site).next_back()?;
         let code = self.read.entry(start).or_insert_with(|| Code::decode(table).ok()).as_ref()?;
-        let Position { function, instruction } =
+        let CodePosition { function, instruction } =
             code.table.sites.get(usize::try_from(site - start).ok()?)?.position?;
         let function = code.functions.get(function as usize)?;
         let done = function.instructions.get(instruction as usize)?;
@@ -92,7 +92,7 @@ impl<'a> Modules<'a> {
 }
 
 /// What a call calls stands after what it passes, and before the blocks that it leads to.
-fn callee(function: &Function, instruction: u32) -> Option<Operand> {
+fn callee(function: &FunctionCode, instruction: u32) -> Option<Operand> {
     let operands = function.operands_of(function.instructions.get(instruction as usize)?);
     operands.iter().copied().take_while(|operand| !matches!(operand, Operand::Block(_))).last()
 }

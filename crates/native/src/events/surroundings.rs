@@ -2,7 +2,7 @@
 
 use foretell_symbolic::{Environment, Footprint, LockHolder, Part, TouchedVar, parts};
 use foretell_trace::{Loc, LockId, Op, ThreadId, VarId};
-use foretell_wire::holders::Mode;
+use foretell_wire::holders::HoldMode;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::access::CellAccess;
@@ -196,7 +196,7 @@ impl Environment for Surroundings<'_, '_, '_> {
         let lock: LockId = self.writer.naming.names.locks.get(&self.writer.address_name(address))?;
         let held = match self.writer.sync.holders.holds(lock) {
             [] => LockHolder::Free,
-            [(holder, Mode::Alone)] if *holder == self.writer.here.thread => LockHolder::Own,
+            [(holder, HoldMode::Alone)] if *holder == self.writer.here.thread => LockHolder::Own,
             _ => LockHolder::Other,
         };
         Some((lock, held))

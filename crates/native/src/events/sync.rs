@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use foretell_symbolic::Follower;
 use foretell_trace::{BarrierId, CondId, LockId, MemOrder, Op, SemId, Value};
-use foretell_wire::holders::{Holders, Mode};
+use foretell_wire::holders::{HoldMode, Holders};
 use foretell_wire::record::{EXIT, SyncOp};
 use rustc_hash::FxHashMap;
 
@@ -166,19 +166,19 @@ impl Writer<'_> {
         let lock: LockId = self.naming.lock(&self.memory, object)?;
         match op {
             SyncOp::Lock => {
-                self.make_way(lock, Mode::Alone)?;
-                self.sync.holders.take(lock, self.here.thread, Mode::Alone);
+                self.make_way(lock, HoldMode::Alone)?;
+                self.sync.holders.take(lock, self.here.thread, HoldMode::Alone);
                 self.push(Op::Acquire(lock))
             }
             SyncOp::LockShared => {
-                self.make_way(lock, Mode::Shared)?;
-                self.sync.holders.take(lock, self.here.thread, Mode::Shared);
+                self.make_way(lock, HoldMode::Shared)?;
+                self.sync.holders.take(lock, self.here.thread, HoldMode::Shared);
                 self.push(Op::AcquireShared(lock))
             }
-            SyncOp::TryFailed if self.sync.holders.is_held(lock, Mode::Alone) => {
+            SyncOp::TryFailed if self.sync.holders.is_held(lock, HoldMode::Alone) => {
                 self.push(Op::TryAcquireFailed(lock))
             }
-            SyncOp::TrySharedFailed if self.sync.holders.is_held(lock, Mode::Shared) => {
+            SyncOp::TrySharedFailed if self.sync.holders.is_held(lock, HoldMode::Shared) => {
                 self.push(Op::TryAcquireSharedFailed(lock))
             }
             SyncOp::TryFailed | SyncOp::TrySharedFailed => self.opaque(),
@@ -191,7 +191,7 @@ impl Writer<'_> {
     }
 
     /// Any other thread that is still said to hold the lock has released it externally.
-    fn make_way(&mut self, lock: LockId, mode: Mode) -> Done {
+    fn make_way(&mut self, lock: LockId, mode: HoldMode) -> Done {
         for (holder, how) in self.sync.holders.in_the_way(lock, self.here.thread, mode) {
             self.release_for(holder, lock, how)?;
         }
@@ -200,7 +200,7 @@ impl Writer<'_> {
 
     /// Another thread's hold of a lock has ended, at an unknown moment: somewhere before here, and nothing can be
     /// reordered around that.
-    fn release_for(&mut self, holder: u32, lock: LockId, mode: Mode) -> Done {
+    fn release_for(&mut self, holder: u32, lock: LockId, mode: HoldMode) -> Done {
         self.opaque()?;
         let thread = std::mem::replace(&mut self.here.thread, holder);
         self.follow(|follower| follower.turn_to(holder));
@@ -225,7 +225,7 @@ impl Writer<'_> {
                         return self.opaque();
                     }
                 } else {
-                    self.make_way(lock, Mode::Alone)?;
+                    self.make_way(lock, HoldMode::Alone)?;
                     if !self.sync.holders.has_waited(lock, self.here.thread) {
                         return self.lock_op(SyncOp::Lock, other);
                     }
@@ -287,10 +287,10 @@ impl Writer<'_> {
     }
 }
 
-fn release(lock: LockId, mode: Mode) -> Op {
+fn release(lock: LockId, mode: HoldMode) -> Op {
     match mode {
-        Mode::Alone => Op::Release(lock),
-        Mode::Shared => Op::ReleaseShared(lock),
+        HoldMode::Alone => Op::Release(lock),
+        HoldMode::Shared => Op::ReleaseShared(lock),
     }
 }
 

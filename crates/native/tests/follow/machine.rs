@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use foretell_wire::code::{Function, Instruction, Operand, opcode};
+use foretell_wire::code::{FunctionCode, Instruction, Operand, opcode};
 use foretell_wire::log::module::Module;
-use foretell_wire::log::{Chunk, Content, HEADER, MAGIC, PAGE};
+use foretell_wire::log::{Chunk, ChunkContent, HEADER, MAGIC, PAGE};
 use foretell_wire::record::{Context, LONGEST_RECORD, Record, SyncOp};
 
 use crate::program::{ABS, INT, MEMCPY, MYSTERY, OWN, Program, SHARED, UNSEEN};
@@ -296,7 +296,7 @@ pub(crate) fn low(value: i64) -> u64 {
 /// A call of a function.
 struct Frame<'a> {
     index: usize,
-    function: &'a Function,
+    function: &'a FunctionCode,
     arguments: &'a [i64],
     results: HashMap<usize, i64>,
     /// The block before this one.
@@ -359,15 +359,15 @@ pub(crate) fn log(program: &Program, records: &[Record<'_>]) -> Vec<u8> {
     second.push(sync(SyncOp::End, 0));
     let mut out = MAGIC.to_vec();
     out.resize(PAGE, 0);
-    put(&mut out, Chunk { thread: 0, clock: 1, content: Content::Module(&module) }, &[]);
-    put(&mut out, Chunk { thread: 0, clock: 1, content: Content::Records(&[]) }, &first);
-    put(&mut out, Chunk { thread: 1, clock: 99, content: Content::Records(&[]) }, &second);
+    put(&mut out, Chunk { thread: 0, clock: 1, content: ChunkContent::Module(&module) }, &[]);
+    put(&mut out, Chunk { thread: 0, clock: 1, content: ChunkContent::Records(&[]) }, &first);
+    put(&mut out, Chunk { thread: 1, clock: 99, content: ChunkContent::Records(&[]) }, &second);
     out
 }
 
 fn put(out: &mut Vec<u8>, chunk: Chunk<'_>, records: &[Record<'_>]) {
     let (mut content, mut context) = (Vec::new(), Context::NEW);
-    if let Content::Module(module) = chunk.content {
+    if let ChunkContent::Module(module) = chunk.content {
         content.extend_from_slice(module);
     }
     for record in records {

@@ -4,8 +4,8 @@
 
 use std::fmt::Write as _;
 
-use foretell_wire::code::{Code, Function, Operand, Position, opcode, opcode_name, predicate};
-use foretell_wire::site::{Site, Table};
+use foretell_wire::code::{Code, CodePosition, FunctionCode, Operand, opcode, opcode_name, predicate};
+use foretell_wire::site::{Site, SiteTable};
 
 /// Numbers that look random and are always the same.
 pub(crate) struct Random(u64);
@@ -47,7 +47,7 @@ const FUNCTIONS: u32 = TEXTS.len() as u32;
 
 /// A program, and what the compiler would tell of it.
 pub(crate) struct Program {
-    pub(crate) functions: Vec<Function>,
+    pub(crate) functions: Vec<FunctionCode>,
     sites: Vec<Site>,
     /// Whether each function ever records anything.
     pub(crate) tells: Vec<bool>,
@@ -126,7 +126,7 @@ impl Program {
         let count = 1 + random.below(4);
         let parameters: Vec<u32> =
             (0..count).map(|index| if index == 0 { 0 } else { random.below(3) }).collect();
-        let mut made: Vec<(Function, Vec<Hook>, bool)> = Vec::new();
+        let mut made: Vec<(FunctionCode, Vec<Hook>, bool)> = Vec::new();
         // The last ones first: functions call those after them.
         for index in (0..count).rev() {
             let callees = (index + 1..count).zip(made.iter().rev());
@@ -153,7 +153,7 @@ impl Program {
         let mut sites = vec![Site::default()];
         for (function, (_, hooks, _)) in (0..).zip(&made) {
             for (instruction, hook) in (0..).zip(hooks) {
-                let position = Some(Position { function, instruction });
+                let position = Some(CodePosition { function, instruction });
                 let is_told = *hook == Hook::Told;
                 if *hook != Hook::None {
                     sites.push(Site { position, is_told, ..Site::default() });
@@ -183,7 +183,7 @@ impl Program {
     pub(crate) fn encode(&self) -> Vec<u8> {
         let names = (0..self.functions.len()).map(|index| format!("f{index}"));
         let texts = TEXTS.iter().map(ToString::to_string).chain(names).collect();
-        let table = Table { texts, sites: self.sites.clone(), ..Table::default() };
+        let table = SiteTable { texts, sites: self.sites.clone(), ..SiteTable::default() };
         Code { table, functions: self.functions.clone() }.encode()
     }
 
@@ -213,7 +213,7 @@ impl Program {
 }
 
 impl Maker<'_> {
-    fn make(mut self, name: u32) -> (Function, Vec<Hook>, bool) {
+    fn make(mut self, name: u32) -> (FunctionCode, Vec<Hook>, bool) {
         for _ in 0..1 + self.random.below(3) {
             let local = self.put(26, INT, vec![Use::number(1)], Hook::None);
             self.locals.push(local);
@@ -241,7 +241,7 @@ impl Maker<'_> {
         self.finish(name)
     }
 
-    fn finish(self, name: u32) -> (Function, Vec<Hook>, bool) {
+    fn finish(self, name: u32) -> (FunctionCode, Vec<Hook>, bool) {
         let starts: Vec<usize> = self
             .blocks
             .iter()
@@ -252,11 +252,11 @@ impl Maker<'_> {
             })
             .collect();
         let count = |number: usize| u32::try_from(number).expect("a small function");
-        let mut function = Function {
+        let mut function = FunctionCode {
             name,
             parameters: vec![INT; self.parameters as usize],
             blocks: self.blocks.iter().map(|block| count(block.len())).collect(),
-            ..Function::default()
+            ..FunctionCode::default()
         };
         let mut hooks = Vec::new();
         for line in self.blocks.iter().flatten() {

@@ -1,4 +1,4 @@
-use foretell_wire::races::Memory;
+use foretell_wire::races::RaceMemory;
 use foretell_wire::record::SyncOp::{
     Alloc, Arrive, Begin, Depart, End, Fork, Free, LocalEnd, Lock, Notify, Shared, TimedOut, TryFailed,
     Unlock, Wait, Woken,
@@ -23,7 +23,7 @@ fn read(addr: u64, site: u64) -> Record<'static> {
 }
 
 /// The races among these records, after two threads were started.
-fn races(records: &[(u32, Record<'_>)]) -> Vec<Race> {
+fn races(records: &[(u32, Record<'_>)]) -> Vec<LoggedRace> {
     let mut detector = Detector::new();
     for child in [1, 2] {
         detector.record(0, &sync(Fork, child, 0));
@@ -71,7 +71,7 @@ fn what_a_library_does_while_its_caller_waits_is_not_the_programs_doing() {
 }
 
 /// The races among these records, after two threads were started, of a module that is written in this language.
-fn pairs_in(language: Language, records: &[(u32, Record<'_>)]) -> Vec<(u64, u64)> {
+fn pairs_in(language: SourceLanguage, records: &[(u32, Record<'_>)]) -> Vec<(u64, u64)> {
     let mut detector = Detector::new();
     detector.module(&(0..100), language);
     for child in [1, 2] {
@@ -95,14 +95,18 @@ fn store(site: u64, addr: u64, size: u8, order: MemoryOrder) -> Record<'static> 
 fn atomics_of_different_sizes_race_in_rust_unless_both_read() {
     let order = MemoryOrder::SeqCst;
     let writes = [(1, store(10, X, 4, order)), (2, load(11, X + 2, 2, order))];
-    assert_eq!(pairs_in(Language::Rust, &writes), [(10, 11)], "even if the one has seen the other");
-    assert_eq!(pairs_in(Language::Cpp, &writes), []);
+    assert_eq!(pairs_in(SourceLanguage::Rust, &writes), [(10, 11)], "even if the one has seen the other");
+    assert_eq!(pairs_in(SourceLanguage::Cpp, &writes), []);
     let reads = [(1, load(10, X, 4, order)), (2, load(11, X, 1, order)), (2, store(12, X, 4, order))];
-    assert_eq!(pairs_in(Language::Rust, &reads), []);
+    assert_eq!(pairs_in(SourceLanguage::Rust, &reads), []);
     let hidden = [(1, load(10, X, 4, order)), (1, load(11, X, 1, order)), (2, store(12, X, 1, order))];
-    assert_eq!(pairs_in(Language::Rust, &hidden), [(10, 12)], "the load of one byte does not stand for it");
+    assert_eq!(
+        pairs_in(SourceLanguage::Rust, &hidden),
+        [(10, 12)],
+        "the load of one byte does not stand for it"
+    );
     let beside = [(1, store(10, X, 4, order)), (1, store(11, X, 1, order)), (2, store(12, X + 4, 4, order))];
-    assert_eq!(pairs_in(Language::Rust, &beside), []);
+    assert_eq!(pairs_in(SourceLanguage::Rust, &beside), []);
 }
 
 #[test]
@@ -156,9 +160,9 @@ fn stores_end_release_sequences_as_the_language_says() {
         (2, load(13, X + 8, 8, acq)),
         (2, read(X, 14)),
     ];
-    assert_eq!(pairs_in(Language::Other, &records), []);
-    assert_eq!(pairs_in(Language::Cpp, &records), [(10, 14)]);
-    assert_eq!(pairs_in(Language::Rust, &records), [(10, 14)]);
+    assert_eq!(pairs_in(SourceLanguage::Other, &records), []);
+    assert_eq!(pairs_in(SourceLanguage::Cpp, &records), [(10, 14)]);
+    assert_eq!(pairs_in(SourceLanguage::Rust, &records), [(10, 14)]);
 }
 
 #[test]
@@ -235,7 +239,7 @@ fn memory_is_there_before_it_is_touched() {
     let found = races(&records);
     let [race] = &found[..] else { panic!("{found:?}") };
     assert_eq!((race.first.site, race.second.site), (11, 12), "what came before the allocation is ordered");
-    assert!(matches!(race.memory, Memory::Heap { start: 0x4000, bytes: 64, thread: 1, site: 1, .. }));
+    assert!(matches!(race.memory, RaceMemory::Heap { start: 0x4000, bytes: 64, thread: 1, site: 1, .. }));
 }
 
 #[test]
@@ -264,7 +268,7 @@ fn to_give_memory_back_conflicts_with_all_accesses() {
         (2, read(0x4010, 13)),
     ];
     assert_eq!(pairs(&free), [(11, 12), (12, 13)]);
-    assert!(races(&free).iter().any(|race| race.first.kind == Kind::Free));
+    assert!(races(&free).iter().any(|race| race.first.kind == RacingAccessKind::Free));
 }
 
 #[test]

@@ -11,7 +11,7 @@ const NONE: u32 = u32::MAX;
 
 /// An access in the order of the trace.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Member {
+pub(super) struct IndexedAccess {
     /// The event.
     pub(super) id: EventId,
     /// The local time of its thread, by what every schedule keeps.
@@ -22,7 +22,7 @@ pub(super) struct Member {
 
 /// The accesses of one thread to one variable, of one kind and under one lock set.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Group {
+pub(super) struct AccessGroup {
     /// Who made them.
     pub(super) thread: ThreadId,
     /// What they do.
@@ -50,26 +50,26 @@ pub(super) struct Class {
 
 /// Built once from the whole trace; never changes.
 #[derive(Debug)]
-pub(super) struct Index {
+pub(super) struct CandidateIndex {
     /// The class of each event, or [`NONE`].
     class_of: Vec<u32>,
     classes: Vec<Class>,
-    groups: Vec<Group>,
+    groups: Vec<AccessGroup>,
     /// The groups of each variable.
     of_var: Vec<Vec<u32>>,
     /// The classes of each group.
     of_group: Vec<Vec<u32>>,
     /// The members of all groups, one group after the other, each in the order of the trace.
-    members: Vec<Member>,
+    members: Vec<IndexedAccess>,
     /// For each class, the positions of its members within those of its group.
     positions: Vec<u32>,
     sets: LockSets,
 }
 
-impl Index {
+impl CandidateIndex {
     /// Looks through the trace once.
-    pub(super) fn new(trace: &Trace) -> Index {
-        let mut builder = Builder::default();
+    pub(super) fn new(trace: &Trace) -> CandidateIndex {
+        let mut builder = IndexBuilder::default();
         for (id, event) in trace.iter() {
             builder.must.enter(&event, &mut builder.clocks);
             match event.op.access() {
@@ -92,7 +92,7 @@ impl Index {
         &self.classes[class as usize]
     }
 
-    pub(super) fn group(&self, group: u32) -> &Group {
+    pub(super) fn group(&self, group: u32) -> &AccessGroup {
         &self.groups[group as usize]
     }
 
@@ -105,7 +105,7 @@ impl Index {
     }
 
     /// The groups of the variable that a group is about.
-    pub(super) fn neighbours(&self, group: &Group) -> &[u32] {
+    pub(super) fn neighbours(&self, group: &AccessGroup) -> &[u32] {
         &self.of_var[group.access.var.index()]
     }
 
@@ -115,7 +115,7 @@ impl Index {
     }
 
     /// The first `count` members of a group.
-    pub(super) fn members(&self, group: u32, count: usize) -> &[Member] {
+    pub(super) fn members(&self, group: u32, count: usize) -> &[IndexedAccess] {
         let group = self.group(group);
         &self.members[group.begin..group.begin + count]
     }
@@ -127,26 +127,26 @@ impl Index {
     }
 
     /// Whether accesses of the two groups can race, if nothing orders them.
-    pub(super) fn are_rivals(&self, a: &Group, b: &Group) -> bool {
+    pub(super) fn are_rivals(&self, a: &AccessGroup, b: &AccessGroup) -> bool {
         a.thread != b.thread && a.access.conflicts_with(b.access) && self.sets.are_disjoint(a.locks, b.locks)
     }
 }
 
 #[derive(Debug)]
-struct Builder {
-    index: Index,
+struct IndexBuilder {
+    index: CandidateIndex,
     must: MustOrder,
     clocks: Clocks,
     group_ids: FxHashMap<(ThreadId, Access, LockSetId), u32>,
     class_ids: FxHashMap<(u32, Loc), u32>,
     /// All members in the order of the trace.
-    found: Vec<Member>,
+    found: Vec<IndexedAccess>,
 }
 
-impl Default for Builder {
-    fn default() -> Builder {
-        Builder {
-            index: Index {
+impl Default for IndexBuilder {
+    fn default() -> IndexBuilder {
+        IndexBuilder {
+            index: CandidateIndex {
                 class_of: Vec::new(),
                 classes: Vec::new(),
                 groups: Vec::new(),
@@ -165,7 +165,7 @@ impl Default for Builder {
     }
 }
 
-impl Builder {
+impl IndexBuilder {
     fn add(&mut self, id: EventId, thread: ThreadId, access: Access, loc: Loc) {
         let key = (thread, access, self.index.sets.held(thread));
         let group = match self.group_ids.get(&key) {
@@ -179,14 +179,14 @@ impl Builder {
         self.index.groups[group as usize].len += 1;
         self.index.classes[class as usize].len += 1;
         self.index.class_of.push(class);
-        self.found.push(Member { id, time: self.clocks.of(thread).get(thread), class });
+        self.found.push(IndexedAccess { id, time: self.clocks.of(thread).get(thread), class });
     }
 
     #[cold]
     fn add_group(&mut self, key: (ThreadId, Access, LockSetId)) -> u32 {
         let (thread, access, locks) = key;
         let id = narrow(self.index.groups.len());
-        self.index.groups.push(Group { thread, access, locks, begin: 0, len: 0 });
+        self.index.groups.push(AccessGroup { thread, access, locks, begin: 0, len: 0 });
         self.index.of_group.push(Vec::new());
         let var = access.var.index();
         if var >= self.index.of_var.len() {
@@ -207,7 +207,7 @@ impl Builder {
     }
 
     /// Sorts the members into their places, which are known now.
-    fn finish(mut self) -> Index {
+    fn finish(mut self) -> CandidateIndex {
         let index = &mut self.index;
         let mut begin = 0;
         for group in &mut index.groups {

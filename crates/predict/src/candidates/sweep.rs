@@ -4,7 +4,7 @@ use foretell_detect::clock::Clocks;
 use foretell_detect::must::MustOrder;
 use foretell_trace::{EventId, ThreadId, Trace};
 
-use super::index::{Index, Member};
+use super::index::{CandidateIndex, IndexedAccess};
 
 /// What is known about the order beyond [`MustOrder::certain`]: the last event of the thread that comes before the
 /// event.
@@ -25,17 +25,17 @@ pub(super) struct Sweep {
 
 /// Earlier accesses of one group that may race with the access at hand.
 pub(super) struct Rivals<'i> {
-    index: &'i Index,
+    index: &'i CandidateIndex,
     group: u32,
     /// All earlier members of the group.
-    members: &'i [Member],
+    members: &'i [IndexedAccess],
     /// Where those begin that may race.
     begin: usize,
 }
 
 impl Sweep {
     /// Before the first event.
-    pub(super) fn new(index: &Index) -> Sweep {
+    pub(super) fn new(index: &CandidateIndex) -> Sweep {
         Sweep {
             next: 0,
             must: MustOrder::certain(),
@@ -55,7 +55,7 @@ impl Sweep {
     pub(super) fn step<'i>(
         &mut self,
         trace: &Trace,
-        index: &'i Index,
+        index: &'i CandidateIndex,
         before: Option<&Before<'_>>,
         mut visit: impl FnMut(&Sweep, EventId, u32, Rivals<'i>),
     ) -> u64 {
@@ -79,7 +79,7 @@ impl Sweep {
 
     fn look_back<'i>(
         &self,
-        index: &'i Index,
+        index: &'i CandidateIndex,
         id: EventId,
         group: u32,
         before: Option<&Before<'_>>,
@@ -114,7 +114,7 @@ impl<'i> Rivals<'i> {
     }
 
     /// Each of them, the latest first.
-    pub(super) fn latest_first(&self) -> impl Iterator<Item = &'i Member> {
+    pub(super) fn latest_first(&self) -> impl Iterator<Item = &'i IndexedAccess> {
         self.members[self.begin..].iter().rev()
     }
 
@@ -139,7 +139,7 @@ impl<'i> Rivals<'i> {
 pub(super) struct AtLocation<'i> {
     /// The location.
     pub(super) class: u32,
-    members: &'i [Member],
+    members: &'i [IndexedAccess],
     positions: &'i [u32],
 }
 

@@ -7,7 +7,7 @@ use foretell_detect::{Pair, Pairs, Reports};
 use foretell_testkit::tiny::{self, Features, Shape};
 use foretell_trace::{EventId, Loc, Trace};
 
-use super::{Bucket, Candidates, Count, Key, Limits, quick_check, unordered};
+use super::{Bucket, Candidates, Count, Key, PairLimits, quick_check, unordered};
 use crate::technique::Technique;
 
 static GO_ON: AtomicBool = AtomicBool::new(false);
@@ -23,7 +23,7 @@ fn lockset(trace: &Trace, wanted: Pairs) -> BTreeSet<Pair> {
     reports.pairs().iter().copied().collect()
 }
 
-fn candidates(trace: &Trace, wanted: Pairs, limits: Limits) -> Candidates<'_> {
+fn candidates(trace: &Trace, wanted: Pairs, limits: PairLimits) -> Candidates<'_> {
     Candidates::with(trace, wanted, &GO_ON, Box::new(|_, _| None), limits)
 }
 
@@ -50,7 +50,7 @@ fn all_pairs_are_those_of_the_lockset_detector() {
     let mut compared = 0;
     tiny::for_each(3000, loops, |_, trace| {
         let expected = lockset(trace, Pairs::All);
-        let (buckets, not_examined) = all(candidates(trace, Pairs::All, Limits::default()));
+        let (buckets, not_examined) = all(candidates(trace, Pairs::All, PairLimits::default()));
         let pairs: Vec<Pair> = buckets.iter().flat_map(|bucket| bucket.pairs.clone()).collect();
         assert!(pairs.is_sorted_by_key(|pair| (pair.second, pair.first)), "not in the order of the trace");
         assert!(buckets.iter().all(|bucket| bucket.key == Key::Events(bucket.pairs[0])));
@@ -63,7 +63,11 @@ fn all_pairs_are_those_of_the_lockset_detector() {
 }
 
 /// Groups the pairs that were handed out, and checks the order within each group.
-fn by_location(trace: &Trace, limits: Limits, nearest_first: bool) -> BTreeMap<(Loc, Loc), BTreeSet<Pair>> {
+fn by_location(
+    trace: &Trace,
+    limits: PairLimits,
+    nearest_first: bool,
+) -> BTreeMap<(Loc, Loc), BTreeSet<Pair>> {
     let mut groups: BTreeMap<(Loc, Loc), Vec<Pair>> = BTreeMap::new();
     for bucket in all(candidates(trace, Pairs::ByLocation, limits)).0 {
         let Key::Locations(a, b) = bucket.key else { panic!("{bucket:?}") };
@@ -89,8 +93,8 @@ fn each_pair_of_locations_gets_all_its_pairs_nearest_first() {
         for pair in lockset(trace, Pairs::All) {
             expected.entry(locations(trace, pair)).or_default().insert(pair);
         }
-        assert_eq!(by_location(trace, Limits::default(), true), expected);
-        let segments = Limits { buckets: 1, pairs: 1, ..Limits::default() };
+        assert_eq!(by_location(trace, PairLimits::default(), true), expected);
+        let segments = PairLimits { buckets: 1, pairs: 1, ..PairLimits::default() };
         assert_eq!(by_location(trace, segments, false), expected, "in segments");
         assert_eq!(
             quick_check(trace, Pairs::ByLocation),
@@ -107,7 +111,7 @@ fn what_a_glance_rules_out_is_not_asked() {
         let near = |pair: &Pair| pair.second.number() - pair.first.number() < 7;
         let expected: BTreeSet<Pair> = lockset(trace, Pairs::All).into_iter().filter(near).collect();
         for wanted in [Pairs::All, Pairs::ByLocation] {
-            let candidates = Candidates::with(trace, wanted, &GO_ON, Box::new(before), Limits::default());
+            let candidates = Candidates::with(trace, wanted, &GO_ON, Box::new(before), PairLimits::default());
             let pairs = all(candidates).0.into_iter().flat_map(|bucket| bucket.pairs).collect();
             assert_eq!(expected, pairs, "{wanted:?}");
         }
@@ -117,7 +121,7 @@ fn what_a_glance_rules_out_is_not_asked() {
 #[test]
 fn settled_locations_do_not_come_back() {
     tiny::for_each(500, loops, |_, trace| {
-        let mut candidates = candidates(trace, Pairs::ByLocation, Limits::default());
+        let mut candidates = candidates(trace, Pairs::ByLocation, PairLimits::default());
         let mut seen = BTreeSet::new();
         while let Some(batch) = candidates.next_batch(&|key| seen.contains(&key)) {
             for bucket in batch {
@@ -133,7 +137,7 @@ fn settled_locations_do_not_come_back() {
 }
 
 fn candidates_of_all(trace: &Trace) -> Candidates<'_> {
-    candidates(trace, Pairs::All, Limits::default())
+    candidates(trace, Pairs::All, PairLimits::default())
 }
 
 /// Many threads that all write one variable without any order.
@@ -143,7 +147,7 @@ fn crowd(threads: usize, events: usize, locations: usize) -> Trace {
 }
 
 /// All pairs of different threads are accounted for, whatever the limits.
-fn accounted(trace: &Trace, wanted: Pairs, limits: Limits) -> (u64, u64, u64) {
+fn accounted(trace: &Trace, wanted: Pairs, limits: PairLimits) -> (u64, u64, u64) {
     let (buckets, not_examined) = all(candidates(trace, wanted, limits));
     let delivered = buckets.iter().map(|bucket| bucket.pairs.len() as u64).sum();
     let left_out = buckets.iter().map(|bucket| bucket.left_out).sum();
@@ -156,13 +160,13 @@ fn limits_leave_out_but_lose_nothing() {
     let trace = crowd(5, 400, 3);
     let total = quick_check(&trace, Pairs::All).number;
     assert_eq!(total, 400 * 399 / 2 - 5 * (80 * 79 / 2));
-    let limits = Limits { of_locations: 50, ..Limits::default() };
+    let limits = PairLimits { of_locations: 50, ..PairLimits::default() };
     let (delivered, left_out, not_examined) = accounted(&trace, Pairs::ByLocation, limits);
     assert_eq!((delivered, not_examined), (6 * 50, 0));
     assert_eq!(delivered + left_out, total);
     for inspections in [100, 1000, 5000, 10_000, 20_000] {
         for wanted in [Pairs::All, Pairs::ByLocation] {
-            let limits = Limits { inspections, ..Limits::default() };
+            let limits = PairLimits { inspections, ..PairLimits::default() };
             let (delivered, left_out, not_examined) = accounted(&trace, wanted, limits);
             assert_eq!(delivered + left_out + not_examined, total, "{wanted:?} {inspections}");
             assert!(inspections > 1000 || left_out + not_examined > 0, "{wanted:?} {inspections}");
@@ -173,7 +177,7 @@ fn limits_leave_out_but_lose_nothing() {
 #[test]
 fn a_crowd_at_few_locations_is_cheap() {
     let trace = crowd(100, 20_000, 7);
-    let mut candidates = candidates(&trace, Pairs::ByLocation, Limits::default());
+    let mut candidates = candidates(&trace, Pairs::ByLocation, PairLimits::default());
     let batch = candidates.next_batch(&|_| false).expect("there are pairs");
     assert_eq!(batch.len(), 7 * 8 / 2);
     assert!(batch.iter().all(|bucket| bucket.pairs.len() == super::FIRST_PASS && bucket.more > 1_000_000));
@@ -184,6 +188,6 @@ fn nothing_comes_once_it_is_stopped() {
     let stop = AtomicBool::new(true);
     let trace = crowd(2, 10, 2);
     let mut candidates =
-        Candidates::with(&trace, Pairs::ByLocation, &stop, Box::new(|_, _| None), Limits::default());
+        Candidates::with(&trace, Pairs::ByLocation, &stop, Box::new(|_, _| None), PairLimits::default());
     assert_eq!(candidates.next_batch(&|_| false), None);
 }

@@ -7,7 +7,7 @@
 use foretell_solve::Lit;
 use foretell_trace::values::Demand;
 
-use super::{FIRST_SOURCES, Read, Search};
+use super::{EncodedSearch, FIRST_SOURCES, Read};
 use crate::values::{Computed, Sight, blame};
 
 /// So many demands that do not hold are learnt from at a time: the later ones are less likely to matter.
@@ -16,7 +16,7 @@ const MOST_AT_ONCE: usize = 4;
 /// with all that reads may see.
 const PLAIN: u64 = 256;
 
-impl Search<'_> {
+impl EncodedSearch<'_> {
     /// Runs the schedule with its values, and learns from what goes wrong.
     pub(super) fn learn_demands(&mut self, schedule: &[u32]) {
         let Some(values) = self.window.values() else { return };

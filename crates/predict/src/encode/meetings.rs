@@ -5,7 +5,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use foretell_solve::Lit;
 
-use super::Search;
+use super::EncodedSearch;
 use crate::index::NONE;
 use crate::window::meetings::Role;
 
@@ -16,7 +16,7 @@ struct Return {
     since: Vec<u32>,
 }
 
-impl Search<'_> {
+impl EncodedSearch<'_> {
     /// A thread returned although no notification was left for it: it and others, together, have fewer notifications of
     /// one thread than they are. One of them does not return, or has another notification.
     pub(super) fn state_wakeups(&mut self, number: u32, woken: u32, earlier: &[u32]) {

@@ -12,7 +12,7 @@ use crate::window::meetings::{Meetings, Role};
 pub(super) struct Gathered<'w> {
     meetings: &'w Meetings,
     conditions: Vec<Vec<Waiter>>,
-    barriers: Vec<Barrier>,
+    barriers: Vec<ReplayedBarrier>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -25,7 +25,7 @@ struct Waiter {
 }
 
 #[derive(Clone, Debug)]
-struct Barrier {
+struct ReplayedBarrier {
     arrived: u32,
     /// Who has arrived and not departed, with the generation.
     inside: Vec<(u32, u32)>,
@@ -43,7 +43,9 @@ impl<'w> Gathered<'w> {
                     c.waiting.iter().map(waiter(false)).chain(c.woken.iter().map(waiter(true))).collect()
                 })
                 .collect(),
-            barriers: barriers.map(|b| Barrier { arrived: b.arrived, inside: b.inside.clone() }).collect(),
+            barriers: barriers
+                .map(|b| ReplayedBarrier { arrived: b.arrived, inside: b.inside.clone() })
+                .collect(),
         }
     }
 

@@ -8,7 +8,7 @@
 
 use std::cmp::Reverse;
 
-use super::{Explored, Order, States};
+use super::{Explored, States, TrialOrder};
 
 /// How many states stay in the first attempts.
 const WIDTH: usize = 128;
@@ -31,7 +31,7 @@ struct Saved {
 
 /// A state that may stay: what runs next after one of the layer before.
 #[derive(Clone, Copy)]
-struct Candidate {
+struct BeamCandidate {
     /// The place in that layer.
     after: usize,
     event: u32,
@@ -96,7 +96,7 @@ impl States<'_> {
                     return Attempt::Knows(Explored::TooMany);
                 }
                 self.restore(state);
-                for event in self.choices(Order::AsRecorded) {
+                for event in self.choices(TrialOrder::AsRecorded) {
                     self.step(event);
                     let is_new = self.arrive();
                     if self.is_goal() {
@@ -104,7 +104,7 @@ impl States<'_> {
                     }
                     if is_new {
                         *left = left.saturating_sub(1);
-                        candidates.push(Candidate { after, event, score: self.progress() + luck() });
+                        candidates.push(BeamCandidate { after, event, score: self.progress() + luck() });
                     }
                     self.undo_to(0);
                 }
@@ -119,7 +119,12 @@ impl States<'_> {
         if has_all { Attempt::Knows(Explored::Impossible) } else { Attempt::Failed }
     }
 
-    fn next_layer(&mut self, layer: &[Saved], staying: &[Candidate], ways: &mut Vec<PathNode>) -> Vec<Saved> {
+    fn next_layer(
+        &mut self,
+        layer: &[Saved],
+        staying: &[BeamCandidate],
+        ways: &mut Vec<PathNode>,
+    ) -> Vec<Saved> {
         let states = staying.iter().map(|candidate| {
             let before = &layer[candidate.after];
             self.restore(before);

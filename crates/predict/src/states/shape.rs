@@ -5,7 +5,7 @@ use foretell_trace::{LockMode, Model, Op};
 use crate::closure::{Closure, ENTRY};
 use crate::index::NONE;
 use crate::replay::{Subject, Subjects};
-use crate::window::{BEFORE, Border, Domain, Variable, Window};
+use crate::window::{BEFORE, Border, Domain, VariableAccesses, Window};
 
 use super::{FOREIGN, pins_as_a_whole};
 
@@ -16,7 +16,7 @@ const WIDEST: usize = 96;
 
 /// What is fixed about all states of a window.
 #[derive(Debug)]
-pub(super) struct Shape {
+pub(super) struct WindowConstants {
     /// For each event, whether nothing that other threads do can interfere with it.
     alone: Vec<bool>,
     /// For each event that writes, the writes of the same value.
@@ -45,9 +45,9 @@ struct Tracked {
     entry: u32,
 }
 
-impl Shape {
+impl WindowConstants {
     /// The shape of the states of a window, if they are small and of a kind that can be searched.
-    pub(super) fn new(closure: &Closure<'_>, subjects: &Subjects) -> Option<Shape> {
+    pub(super) fn new(closure: &Closure<'_>, subjects: &Subjects) -> Option<WindowConstants> {
         let window = closure.window;
         let is_of_kind = window.border == Border::Fixed
             && window.twins.is_none()
@@ -69,7 +69,7 @@ impl Shape {
         let matters = connected(window, subjects, &alone);
         let needed = needed(window);
         let model = window.model;
-        Some(Shape { alone, group, matters, held, tracked, needed, threads, model })
+        Some(WindowConstants { alone, group, matters, held, tracked, needed, threads, model })
     }
 
     /// How many numbers a state is known by.
@@ -295,7 +295,7 @@ fn needed(window: &Window<'_>) -> Vec<bool> {
 
 /// Whether accesses to a variable cannot interfere with those of other threads: one thread makes all of them, all are
 /// made under one lock, or nothing reads what is written.
-fn is_quiet(window: &Window<'_>, variable: &Variable, guards: &Option<Vec<u32>>) -> bool {
+fn is_quiet(window: &Window<'_>, variable: &VariableAccesses, guards: &Option<Vec<u32>>) -> bool {
     let running = || variable.accesses.iter().copied().filter(|&access| may_run(window, access));
     let mut threads = running().map(|access| window.thread[access as usize]);
     let first = threads.next();

@@ -3,11 +3,12 @@
 use foretell_trace::{Event, LockId, LockMode, Op, Value, VarId, ops};
 use rustc_hash::FxHashMap;
 
-use super::meetings::Member;
+use super::meetings::MeetingEvent;
 use super::{
-    Attempt, BEFORE, BEYOND, Border, Domain, Lock, NEVER, Outside, Semaphore, Variable, Window, WindowSection,
+    Attempt, BEFORE, BEYOND, Border, Domain, LockSections, NEVER, Outside, SemaphoreOperations,
+    VariableAccesses, Window, WindowSection,
 };
-use crate::index::{NONE, Seen};
+use crate::index::{MustSee, NONE};
 use crate::spin_locks::SpinSection;
 
 /// Fills a window in one pass over its events.
@@ -100,7 +101,7 @@ impl<'w, 'i> Builder<'w, 'i> {
     fn lock(&mut self, lock: LockId) -> u32 {
         let Builder { locks, window, .. } = self;
         *locks.entry(lock).or_insert_with(|| {
-            window.locks.push(Lock::default());
+            window.locks.push(LockSections::default());
             number(window.locks.len() - 1)
         })
     }
@@ -109,7 +110,7 @@ impl<'w, 'i> Builder<'w, 'i> {
         let Builder { spin_locks, window, .. } = self;
         *spin_locks.entry(lock).or_insert_with(|| {
             let word = Some(window.index.spin_locks.words[lock as usize]);
-            window.locks.push(Lock { word, ..Lock::default() });
+            window.locks.push(LockSections { word, ..LockSections::default() });
             number(window.locks.len() - 1)
         })
     }
@@ -117,7 +118,7 @@ impl<'w, 'i> Builder<'w, 'i> {
     fn var(&mut self, var: VarId) -> u32 {
         let Builder { vars, window, .. } = self;
         *vars.entry(var).or_insert_with(|| {
-            window.vars.push(Variable { free: NONE, ..Variable::default() });
+            window.vars.push(VariableAccesses { free: NONE, ..VariableAccesses::default() });
             number(window.vars.len() - 1)
         })
     }
@@ -126,7 +127,7 @@ impl<'w, 'i> Builder<'w, 'i> {
         let Builder { sems, window, .. } = self;
         *sems.entry(sem).or_insert_with(|| {
             let permits = window.index.permits(sem, window.begin);
-            window.semaphores.push(Semaphore { permits, ops: Vec::new() });
+            window.semaphores.push(SemaphoreOperations { permits, ops: Vec::new() });
             number(window.semaphores.len() - 1)
         })
     }
@@ -279,7 +280,7 @@ impl<'w, 'i> Builder<'w, 'i> {
         }
         if self.window.border == Border::Fixed {
             let Window { index, begin, ref thread, ref mut meetings, .. } = *self.window;
-            meetings.add(index, Member { begin, event, thread: thread[event as usize] }, step.op);
+            meetings.add(index, MeetingEvent { begin, event, thread: thread[event as usize] }, step.op);
         }
     }
 
@@ -358,12 +359,12 @@ impl<'w, 'i> Builder<'w, 'i> {
         let Window { index, begin, border, .. } = *self.window;
         let open = border == Border::Open;
         match index.seen(begin + event, self.window.same_write) {
-            Seen::Anything => Domain::Free,
-            Seen::Write(write) if write != NONE && write >= begin => Domain::Write(write - begin),
-            Seen::Write(write) if open => self.seen_from_outside(write),
-            Seen::Write(_) => Domain::Entry,
-            Seen::Value(value) if open => self.value_from_outside(var, value),
-            Seen::Value(value) => {
+            MustSee::Anything => Domain::Free,
+            MustSee::Write(write) if write != NONE && write >= begin => Domain::Write(write - begin),
+            MustSee::Write(write) if open => self.seen_from_outside(write),
+            MustSee::Write(_) => Domain::Entry,
+            MustSee::Value(value) if open => self.value_from_outside(var, value),
+            MustSee::Value(value) => {
                 let entry = index.content(var, begin).value == Some(value);
                 Domain::Group { group: self.group(var, value), entry }
             }

@@ -12,8 +12,8 @@ use crate::index::{Gathering, Index, NONE};
 /// in the order of the window. Nor are barriers that always the same threads cross together.
 #[derive(Debug, Default)]
 pub(crate) struct Meetings {
-    pub(crate) conditions: Vec<Condition>,
-    pub(crate) barriers: Vec<Barrier>,
+    pub(crate) conditions: Vec<ConditionVariable>,
+    pub(crate) barriers: Vec<BarrierMeetings>,
     /// What events do there.
     roles: FxHashMap<u32, Role>,
     condition_of: FxHashMap<CondId, u32>,
@@ -34,7 +34,7 @@ pub(crate) enum Role {
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct Condition {
+pub(crate) struct ConditionVariable {
     /// All notifications in the window.
     pub(crate) notifications: Vec<u32>,
     /// The threads that wait when the window begins, and have not been woken.
@@ -44,7 +44,7 @@ pub(crate) struct Condition {
 }
 
 #[derive(Debug)]
-pub(crate) struct Barrier {
+pub(crate) struct BarrierMeetings {
     /// How many cross it together.
     pub(crate) size: u32,
     /// How many have arrived before the window.
@@ -57,7 +57,7 @@ pub(crate) struct Barrier {
 
 /// An event of a window that begins at `begin`.
 #[derive(Clone, Copy)]
-pub(super) struct Member {
+pub(super) struct MeetingEvent {
     pub(super) begin: u32,
     pub(super) event: u32,
     /// Its thread, numbered within the window.
@@ -76,7 +76,7 @@ impl Meetings {
     }
 
     /// Takes note of the next event of the window.
-    pub(super) fn add(&mut self, index: &Index<'_>, member: Member, op: Op) {
+    pub(super) fn add(&mut self, index: &Index<'_>, member: MeetingEvent, op: Op) {
         let global = member.begin + member.event;
         let role = match op {
             Op::Wait { cond, .. } => {
@@ -114,7 +114,7 @@ impl Meetings {
     }
 
     /// If the wait that ends here has begun before the window: was it woken by then?
-    fn enter_wait(&mut self, index: &Index<'_>, member: Member, number: u32) {
+    fn enter_wait(&mut self, index: &Index<'_>, member: MeetingEvent, number: u32) {
         let global = member.begin + member.event;
         let wait = before(index, global);
         if wait < member.begin {
@@ -125,7 +125,7 @@ impl Meetings {
     }
 
     /// If the thread that departs here has arrived before the window: with whom?
-    fn enter_barrier(&mut self, index: &Index<'_>, member: Member, number: u32) {
+    fn enter_barrier(&mut self, index: &Index<'_>, member: MeetingEvent, number: u32) {
         let global = member.begin + member.event;
         if index.arrival_of(global) < member.begin {
             let generation = index.generation(global);
@@ -136,7 +136,7 @@ impl Meetings {
     fn condition(&mut self, cond: CondId) -> u32 {
         let Meetings { conditions, condition_of, .. } = self;
         *condition_of.entry(cond).or_insert_with(|| {
-            conditions.push(Condition::default());
+            conditions.push(ConditionVariable::default());
             number(conditions.len() - 1)
         })
     }
@@ -146,7 +146,7 @@ impl Meetings {
         let Meetings { barriers, barrier_of, .. } = self;
         Some(*barrier_of.entry(barrier).or_insert_with(|| {
             let arrived = number(index.arrivals_until(barrier, begin));
-            barriers.push(Barrier { size, arrived, inside: Vec::new(), arrivals: Vec::new() });
+            barriers.push(BarrierMeetings { size, arrived, inside: Vec::new(), arrivals: Vec::new() });
             number(barriers.len() - 1)
         }))
     }

@@ -9,7 +9,7 @@
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::AtomicU64;
 
-use foretell_wire::hook::Order;
+use foretell_wire::hook::MemoryOrder;
 use foretell_wire::record::Record;
 
 use super::{original, pass_on};
@@ -78,7 +78,7 @@ fn fence(turn: &Turn) {
 pub(crate) fn world(turn: &Turn) {
     static WORLD: AtomicU64 = AtomicU64::new(0);
     if !turn.me.stack.is_in_known_library() {
-        turn.in_order(&WORLD, Order::AcqRel);
+        turn.in_order(&WORLD, MemoryOrder::AcqRel);
     }
 }
 

@@ -10,7 +10,7 @@ use libc::timespec;
 use super::lock::{fence_if_owner_died, try_mutex, unlock_mutex};
 use super::time::{deadline, is_refused};
 use super::{original, pass_on};
-use crate::scheduler::{Helper, Reason, note_external, wake_any, wake_externally, wake_waiters};
+use crate::scheduler::{Helper, WakeReason, note_external, wake_any, wake_externally, wake_waiters};
 use crate::shared;
 use crate::thread::me;
 use crate::turn::Turn;
@@ -59,14 +59,14 @@ fn wait(turn: Turn, condition: Object, mutex: Object, deadline: Option<u64>) -> 
         result = try_mutex(mutex);
     }
     let (op, outcome) = match reason {
-        Reason::Woken | Reason::Interrupted => (SyncOp::Woken, 0),
-        Reason::TimedOut => (SyncOp::TimedOut, libc::ETIMEDOUT),
+        WakeReason::Woken | WakeReason::Interrupted => (SyncOp::Woken, 0),
+        WakeReason::TimedOut => (SyncOp::TimedOut, libc::ETIMEDOUT),
         // It holds the lock while it ends.
-        Reason::Cancelled => (SyncOp::TimedOut, 0),
+        WakeReason::Cancelled => (SyncOp::TimedOut, 0),
     };
     turn.log_sync(op, condition as usize, mutex as u64);
     fence_if_owner_died(&turn, result);
-    if reason == Reason::Cancelled {
+    if reason == WakeReason::Cancelled {
         turn.end_if_cancelled();
     }
     if result == 0 { outcome } else { result }

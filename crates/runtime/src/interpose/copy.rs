@@ -52,13 +52,13 @@ unsafe extern "C-unwind" fn _Fork() -> c_int {
 type Body = unsafe extern "C-unwind" fn(*mut c_void) -> c_int;
 
 /// What a copy does, with the argument for it.
-struct Work(Body, *mut c_void);
+struct CopyTask(Body, *mut c_void);
 
 /// The copy finds what the original has left on its stack.
 unsafe extern "C-unwind" fn work(work: *mut c_void) -> c_int {
     leave_copy();
     // SAFETY: the caller has put it on its stack, and waits for the copy to read it.
-    let Work(body, argument) = unsafe { work.cast::<Work>().read() };
+    let CopyTask(body, argument) = unsafe { work.cast::<CopyTask>().read() };
     // SAFETY: the program has passed this function and its argument to be called.
     unsafe { body(argument) }
 }
@@ -88,7 +88,7 @@ unsafe extern "C-unwind" fn clone(
     if shares_memory(flags as u64) {
         return pass_on!(original(body, stack, flags, argument, parent_id, own_data, child_id));
     }
-    let mut given = Work(body, argument);
+    let mut given = CopyTask(body, argument);
     let given = (&raw mut given).cast();
     copy(|| pass_on!(original(work, stack, flags, given, parent_id, own_data, child_id)))
 }

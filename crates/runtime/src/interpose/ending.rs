@@ -151,7 +151,7 @@ macro_rules! replacing {
 }
 
 /// What says which program is meant.
-trait Program {
+trait NamedProgram {
     /// Its name, as far as that is known.
     ///
     /// # Safety
@@ -159,14 +159,14 @@ trait Program {
     unsafe fn name(&self) -> &CStr;
 }
 
-impl Program for Any {
+impl NamedProgram for Any {
     unsafe fn name(&self) -> &CStr {
         // SAFETY: it is not null, and the program passes a name that ends with a zero.
         if self.is_null() { c"?" } else { unsafe { CStr::from_ptr(self.cast()) } }
     }
 }
 
-impl Program for c_int {
+impl NamedProgram for c_int {
     unsafe fn name(&self) -> &CStr {
         c"an open file"
     }

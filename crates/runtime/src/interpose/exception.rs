@@ -3,7 +3,7 @@
 
 use std::sync::atomic::AtomicU64;
 
-use foretell_wire::hook::Order;
+use foretell_wire::hook::MemoryOrder;
 
 use super::{original, pass_on};
 use crate::turn::Turn;
@@ -12,7 +12,7 @@ use crate::turn::Turn;
 unsafe extern "C-unwind" fn __cxa_end_catch() {
     static DONE: AtomicU64 = AtomicU64::new(0);
     if let Some(turn) = Turn::take() {
-        turn.in_order(&DONE, Order::AcqRel);
+        turn.in_order(&DONE, MemoryOrder::AcqRel);
     }
     pass_on!(original!(c"__cxa_end_catch": fn())());
 }

@@ -7,7 +7,7 @@
 use std::ffi::{c_int, c_uint};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use foretell_wire::hook::Order;
+use foretell_wire::hook::MemoryOrder;
 use foretell_wire::record::Record;
 use libc::timespec;
 
@@ -16,7 +16,7 @@ use super::descriptor::{close, close_range};
 use super::processor::let_go_by_kernel_id;
 use crate::kept;
 use crate::primitives;
-use crate::scheduler::{self, Helper, Reason, wake_waiters};
+use crate::scheduler::{self, Helper, WakeReason, wake_waiters};
 use crate::signals::expect_handlers;
 use crate::system::{kernel, nanoseconds, set_errno, until};
 use crate::turn::{Turn, deadline_in};
@@ -116,7 +116,7 @@ fn look_at(turn: &Turn, word: usize) -> u32 {
     let content = turn.at(word, size_of::<u32>(), || {
         let content = atomic.load(Ordering::SeqCst);
         let value = content.into();
-        turn.log(&Record::AtomicLoad { site, addr, size: 4, value, order: Order::Relaxed });
+        turn.log(&Record::AtomicLoad { site, addr, size: 4, value, order: MemoryOrder::Relaxed });
         content
     });
     turn.log_branch(site, None);
@@ -151,7 +151,7 @@ fn wait(turn: &Turn, word: usize, expected: usize, deadline: Option<u64>) -> i64
     let reason = turn.wait(word, deadline, Helper::Anybody);
     primitives::has_waited(turn, reason);
     fence(turn);
-    if reason == Reason::TimedOut {
+    if reason == WakeReason::TimedOut {
         set_errno(libc::ETIMEDOUT);
         return -1;
     }

@@ -7,7 +7,7 @@ use libc::timespec;
 
 use super::time::{deadline, is_refused, long_ago};
 use super::{original, pass_on};
-use crate::scheduler::{Reason, note_external, note_lock, wake_any, wake_waiters};
+use crate::scheduler::{WakeReason, note_external, note_lock, wake_any, wake_waiters};
 use crate::system::{kernel, kernel_id};
 use crate::turn::Turn;
 
@@ -31,7 +31,7 @@ fn take(
                 return libc::ETIMEDOUT;
             }
             libc::EBUSY => {
-                out_of_time = turn.wait_for_lock(lock as usize, deadline, failed) == Reason::TimedOut;
+                out_of_time = turn.wait_for_lock(lock as usize, deadline, failed) == WakeReason::TimedOut;
             }
             result => {
                 log_if_taken(turn, lock, result, taken);

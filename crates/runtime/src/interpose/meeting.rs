@@ -8,7 +8,7 @@ use libc::timespec;
 use super::lock::by_unrecorded;
 use super::time::{deadline, is_refused};
 use super::{original, pass_on};
-use crate::scheduler::{Helper, Reason, wake_any, wake_waiters};
+use crate::scheduler::{Helper, WakeReason, wake_any, wake_waiters};
 use crate::shared;
 use crate::spin::Spin;
 use crate::system::{errno, set_errno};
@@ -18,7 +18,7 @@ use crate::turn::Turn;
 type Object = *mut c_void;
 
 /// A barrier of the program; the original is not touched while recording.
-struct Barrier {
+struct InterposedBarrier {
     address: usize,
     /// Another one each time that a barrier is made.
     number: u64,
@@ -29,7 +29,7 @@ struct Barrier {
 }
 
 /// All barriers. Only a thread that is alone touches them, so the lock is always free.
-static BARRIERS: Spin<Vec<Barrier>> = Spin::new(Vec::new());
+static BARRIERS: Spin<Vec<InterposedBarrier>> = Spin::new(Vec::new());
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn pthread_barrier_init(
@@ -46,7 +46,7 @@ unsafe extern "C-unwind" fn pthread_barrier_init(
         BARRIERS.with(|all| {
             let number = all.iter().map(|known| known.number + 1).max().unwrap_or(0);
             all.retain(|known| known.address != address);
-            all.push(Barrier { address, number, needed: count as usize, waiting: Vec::new() });
+            all.push(InterposedBarrier { address, number, needed: count as usize, waiting: Vec::new() });
         });
     }
     result
@@ -54,7 +54,7 @@ unsafe extern "C-unwind" fn pthread_barrier_init(
 
 /// A thread comes to a barrier: the number of that, if it is known, and all that leave it now, if the thread is the
 /// last one to come.
-fn arrive(all: &mut [Barrier], address: usize, thread: u32) -> Option<(u64, Option<Vec<u32>>)> {
+fn arrive(all: &mut [InterposedBarrier], address: usize, thread: u32) -> Option<(u64, Option<Vec<u32>>)> {
     let known = all.iter_mut().find(|known| known.address == address)?;
     known.waiting.push(thread);
     let is_last = known.waiting.len() >= known.needed;
@@ -122,10 +122,10 @@ fn take_permit(turn: Turn, semaphore: Object, deadline: Option<u64>) -> c_int {
             return -1;
         }
         match turn.wait_or_be_interrupted(semaphore as usize, deadline, Helper::Anybody) {
-            Reason::Woken => {}
-            Reason::TimedOut => out_of_time = true,
-            Reason::Cancelled => turn = turn.end_if_cancelled(),
-            Reason::Interrupted => {
+            WakeReason::Woken => {}
+            WakeReason::TimedOut => out_of_time = true,
+            WakeReason::Cancelled => turn = turn.end_if_cancelled(),
+            WakeReason::Interrupted => {
                 set_errno(libc::EINTR);
                 return -1;
             }
@@ -216,7 +216,7 @@ mod tests {
 
     #[test]
     fn the_last_to_come_leaves_with_all_others() {
-        let mut all = vec![Barrier { address: 8, number: 3, needed: 2, waiting: Vec::new() }];
+        let mut all = vec![InterposedBarrier { address: 8, number: 3, needed: 2, waiting: Vec::new() }];
         assert_eq!(arrive(&mut all, 16, 0), None, "nobody has made this one");
         assert_eq!(arrive(&mut all, 8, 4), Some((3, None)));
         assert_eq!(arrive(&mut all, 8, 5), Some((3, Some(vec![4, 5]))));

@@ -6,7 +6,7 @@
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 
-use foretell_wire::hook::Order;
+use foretell_wire::hook::MemoryOrder;
 use foretell_wire::record::Record;
 
 use super::{original, pass_on};
@@ -20,13 +20,13 @@ const BUSY: u32 = 1;
 
 fn log_flag(turn: &Turn, addr: usize, size: u8, value: u64) {
     let (site, addr) = (turn.me.site.get(), addr as u64);
-    turn.log(&Record::AtomicLoad { site, addr, size, value, order: Order::Acquire });
+    turn.log(&Record::AtomicLoad { site, addr, size, value, order: MemoryOrder::Acquire });
     turn.log_branch(site, None);
 }
 
 fn log_done(turn: &Turn, addr: usize, size: u8, value: u64) {
     let (site, addr) = (turn.me.site.get(), addr as u64);
-    turn.log(&Record::AtomicStore { site, addr, size, value, order: Order::Release });
+    turn.log(&Record::AtomicStore { site, addr, size, value, order: MemoryOrder::Release });
 }
 
 #[unsafe(no_mangle)]
@@ -55,7 +55,7 @@ pub(super) unsafe extern "C-unwind" fn pthread_once(
     }
     flag.store(BUSY, Ordering::SeqCst);
     drop(turn);
-    let mut outcome = Outcome { once: flag, value: 0 };
+    let mut outcome = OnceOutcome { once: flag, value: 0 };
     // SAFETY: the program has passed this function to be called.
     unsafe { work() };
     outcome.value = DONE;
@@ -63,12 +63,12 @@ pub(super) unsafe extern "C-unwind" fn pthread_once(
 }
 
 /// What becomes of the flag when the work is over: if that ended by an exception, it is as if it had not begun.
-struct Outcome {
+struct OnceOutcome {
     once: &'static AtomicU32,
     value: u32,
 }
 
-impl Drop for Outcome {
+impl Drop for OnceOutcome {
     fn drop(&mut self) {
         let place = self.once.as_ptr() as usize;
         let Some(turn) = Turn::alone() else { return self.once.store(self.value, Ordering::SeqCst) };

@@ -15,7 +15,7 @@ use super::{as_function, original, pass_on};
 use crate::affinity;
 use crate::allocator;
 use crate::functions;
-use crate::scheduler::{self, Helper, Reason, State, wake_waiters};
+use crate::scheduler::{self, Helper, RunState, WakeReason, wake_waiters};
 use crate::statics;
 use crate::system::{block_signals, kernel_id, say, set_signals};
 use crate::thread::{self, AsNative, Native, Start, Thread, set_me};
@@ -195,7 +195,7 @@ unsafe extern "C" fn ending(thread: *mut c_void) {
     wake_waiters(waiting_place(me), usize::MAX);
     affinity::end(me);
     scheduler::note_end();
-    scheduler::go_away(me, State::Done);
+    scheduler::go_away(me, RunState::Done);
     me.log().give_back();
 }
 
@@ -294,13 +294,13 @@ pub(super) unsafe fn wait_for_end(
     let deadline = limit.map(|(clock, time)| deadline(clock, time));
     while !scheduler::is_done(thread) {
         match turn.wait_or_end(waiting_place(thread), deadline, Helper::Threads) {
-            Reason::Woken | Reason::Interrupted => {}
-            Reason::TimedOut if scheduler::is_done(thread) => {}
-            Reason::TimedOut => {
+            WakeReason::Woken | WakeReason::Interrupted => {}
+            WakeReason::TimedOut if scheduler::is_done(thread) => {}
+            WakeReason::TimedOut => {
                 turn.fence(turn.me.site.get());
                 return libc::ETIMEDOUT;
             }
-            Reason::Cancelled => turn = turn.end_if_cancelled(),
+            WakeReason::Cancelled => turn = turn.end_if_cancelled(),
         }
     }
     // It has handed over for the last time: what is left of its end takes no turn.

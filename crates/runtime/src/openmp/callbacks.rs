@@ -5,10 +5,10 @@
 use std::ffi::{CStr, c_int, c_uint, c_void};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use foretell_wire::hook::Order;
+use foretell_wire::hook::MemoryOrder;
 use foretell_wire::record::SyncOp;
 
-use super::words::{Kind, receive, send, word};
+use super::words::{OpenMpWordUse, receive, send, word};
 use super::{Data, Lookup, Region, Task, Team, keep, known, number_in};
 use crate::interpose::as_function;
 use crate::scheduler::Helper;
@@ -101,7 +101,7 @@ extern "C" fn parallel_begin(_: Data, _: Any, region: Data, _: c_uint, _: c_int,
     let number = known.number();
     known.regions.insert(number, Region::default());
     keep(region, number);
-    send(&turn, word(Kind::Fork, &[number]), 1);
+    send(&turn, word(OpenMpWordUse::Fork, &[number]), 1);
 }
 
 extern "C" fn parallel_end(region: Data, _: Data, _: c_int, _: Any) {
@@ -114,7 +114,7 @@ extern "C" fn parallel_end(region: Data, _: Data, _: c_int, _: Any) {
         turn.fence(turn.me.site.get());
     }
     for index in ended {
-        receive(&turn, word(Kind::Join, &[number, index.into()]), 1);
+        receive(&turn, word(OpenMpWordUse::Join, &[number, index.into()]), 1);
     }
     known.end_tasks(&turn, number);
     known.regions.remove(&number);
@@ -156,16 +156,16 @@ extern "C" fn implicit_task(
         region.size = size;
     }
     if number.is_some() && index != 0 {
-        receive(&turn, word(Kind::Fork, &[region]), 1);
+        receive(&turn, word(OpenMpWordUse::Fork, &[region]), 1);
     }
 }
 
-impl super::State {
+impl super::OpenMpState {
     /// A thread has come to the end of a region.
     fn end_region(&mut self, turn: &Turn, number: u64, index: u32) {
         let Some(region) = self.regions.get_mut(&number).filter(|_| index != 0) else { return };
         if region.ended.insert(index) {
-            send(turn, word(Kind::Join, &[number, index.into()]), 1);
+            send(turn, word(OpenMpWordUse::Join, &[number, index.into()]), 1);
         }
     }
 
@@ -173,7 +173,7 @@ impl super::State {
     fn arrive(&mut self, turn: &Turn) {
         let Some(team) = self.team(turn.me.id).filter(|team| team.size > 1) else { return };
         team.barriers += 1;
-        send(turn, word(Kind::Arrive, &[team.region, team.index.into()]), team.barriers);
+        send(turn, word(OpenMpWordUse::Arrive, &[team.region, team.index.into()]), team.barriers);
     }
 
     /// A thread leaves a barrier.
@@ -183,13 +183,13 @@ impl super::State {
         let opened = self.regions.get_mut(&number).map(|region| &mut region.opened);
         let opened = opened.map_or(0, |opened| std::mem::replace(opened, barrier.max(*opened)));
         if opened >= barrier {
-            return receive(turn, word(Kind::Open, &[number]), barrier);
+            return receive(turn, word(OpenMpWordUse::Open, &[number]), barrier);
         }
         for index in (0..size).filter(|&index| index != own) {
-            receive(turn, word(Kind::Arrive, &[number, index.into()]), barrier);
+            receive(turn, word(OpenMpWordUse::Arrive, &[number, index.into()]), barrier);
         }
         self.end_tasks(turn, number);
-        send(turn, word(Kind::Open, &[number]), barrier);
+        send(turn, word(OpenMpWordUse::Open, &[number]), barrier);
     }
 }
 
@@ -300,7 +300,7 @@ extern "C" fn dependences(task: Data, list: *const Dependence, count: c_int) {
         };
         let parts: Vec<u64> =
             [region, loops].into_iter().chain(list.iter().map(|entry| entry.place)).collect();
-        let addr = word(Kind::Iteration, &parts);
+        let addr = word(OpenMpWordUse::Iteration, &parts);
         if kind == SOURCE {
             known.sent.insert(addr);
             send(&turn, addr, 1);
@@ -320,9 +320,9 @@ extern "C" fn work(kind: c_int, endpoint: c_int, _: Data, _: Data, _: u64, _: An
     let Some(team) = known.team(turn.me.id).filter(|team| team.size > 1) else { return };
     if matches!(kind, SINGLE_EXECUTOR | SINGLE_OTHER) && endpoint != END {
         team.singles += 1;
-        let addr = word(Kind::Single, &[team.region, team.singles]);
+        let addr = word(OpenMpWordUse::Single, &[team.region, team.singles]);
         if kind == SINGLE_EXECUTOR {
-            known.come_by(&turn, addr, Order::Relaxed);
+            known.come_by(&turn, addr, MemoryOrder::Relaxed);
         } else {
             known.look_at(&turn, addr);
         }
@@ -330,7 +330,7 @@ extern "C" fn work(kind: c_int, endpoint: c_int, _: Data, _: Data, _: u64, _: An
         team.loops += 1;
         team.is_dynamic = DYNAMIC.contains(&kind);
     } else if LOOPS.contains(&kind) && endpoint == END && std::mem::take(&mut team.is_dynamic) {
-        let addr = word(Kind::Chunks, &[team.region, team.loops]);
+        let addr = word(OpenMpWordUse::Chunks, &[team.region, team.loops]);
         known.look_at(&turn, addr);
     }
 }
@@ -339,8 +339,8 @@ extern "C" fn dispatch(_: Data, _: Data, _: c_int, _: u64) {
     let Some(turn) = Turn::alone() else { return };
     let mut known = known();
     let Some(team) = known.team(turn.me.id).filter(|team| team.size > 1 && team.is_dynamic) else { return };
-    let addr = word(Kind::Chunks, &[team.region, team.loops]);
-    known.come_by(&turn, addr, Order::Relaxed);
+    let addr = word(OpenMpWordUse::Chunks, &[team.region, team.loops]);
+    known.come_by(&turn, addr, MemoryOrder::Relaxed);
     drop(known);
     turn.meeting();
 }
@@ -361,7 +361,7 @@ extern "C" fn mutex_acquired(kind: c_int, lock: usize, _: Any) {
         let Some((region, loops)) = known.team(turn.me.id).map(|team| (team.region, team.loops)) else {
             return;
         };
-        known.come_by(&turn, word(Kind::Ordered, &[region, loops]), Order::AcqRel);
+        known.come_by(&turn, word(OpenMpWordUse::Ordered, &[region, loops]), MemoryOrder::AcqRel);
     }
 }
 
@@ -371,7 +371,7 @@ extern "C" fn mutex_released(kind: c_int, lock: usize, _: Any) {
     if kind == ORDERED
         && let Some((region, loops)) = known.team(turn.me.id).map(|team| (team.region, team.loops))
     {
-        known.come_by(&turn, word(Kind::Ordered, &[region, loops]), Order::AcqRel);
+        known.come_by(&turn, word(OpenMpWordUse::Ordered, &[region, loops]), MemoryOrder::AcqRel);
     }
     known.release(lock);
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use foretell_wire::record::SyncOp;
 
-use super::State;
-use super::words::{Kind, receive, send, word};
+use super::OpenMpState;
+use super::words::{OpenMpWordUse, receive, send, word};
 use crate::scheduler::wake_waiters;
 use crate::turn::Turn;
 
@@ -61,10 +61,10 @@ struct Dependence {
 
 /// The lock of tasks that exclude each other from a place.
 fn lock(place: u64) -> usize {
-    usize::try_from(word(Kind::Exclusive, &[place])).unwrap_or(usize::MAX)
+    usize::try_from(word(OpenMpWordUse::Exclusive, &[place])).unwrap_or(usize::MAX)
 }
 
-impl State {
+impl OpenMpState {
     /// A task creates another one.
     pub(super) fn create(&mut self, turn: &Turn, parent: u64, region: u64, is_undeferred: bool) -> u64 {
         let number = self.number();
@@ -80,7 +80,7 @@ impl State {
         if let Some(group) = group {
             self.groups.entry(group).or_default().push(number);
         }
-        send(turn, word(Kind::Task, &[number]), CREATED);
+        send(turn, word(OpenMpWordUse::Task, &[number]), CREATED);
         number
     }
 
@@ -108,11 +108,11 @@ impl State {
         let Some(task) = self.tasks.get_mut(&number).filter(|task| task.is_explicit) else { return false };
         if std::mem::replace(&mut task.has_begun, true) {
             if task.stops > 0 {
-                receive(turn, word(Kind::Detached, &[number]), task.stops);
+                receive(turn, word(OpenMpWordUse::Detached, &[number]), task.stops);
             }
             return false;
         }
-        receive(turn, word(Kind::Task, &[number]), CREATED);
+        receive(turn, word(OpenMpWordUse::Task, &[number]), CREATED);
         let (after, exclusive) = (task.after.clone(), task.exclusive.clone());
         self.receive_ends(turn, &after);
         for place in exclusive {
@@ -125,7 +125,7 @@ impl State {
     pub(super) fn stop_task(&mut self, turn: &Turn, number: u64) {
         if let Some(task) = self.tasks.get_mut(&number).filter(|task| task.is_untied && task.has_begun) {
             task.stops += 1;
-            send(turn, word(Kind::Detached, &[number]), task.stops);
+            send(turn, word(OpenMpWordUse::Detached, &[number]), task.stops);
         }
     }
 
@@ -134,7 +134,7 @@ impl State {
         if let Some(task) = self.tasks.get_mut(&number) {
             task.is_detached = true;
             task.stops += 1;
-            send(turn, word(Kind::Detached, &[number]), task.stops);
+            send(turn, word(OpenMpWordUse::Detached, &[number]), task.stops);
         }
     }
 
@@ -142,19 +142,19 @@ impl State {
     pub(super) fn end_task(&mut self, turn: &Turn, number: u64) {
         let Some(task) = self.tasks.get_mut(&number).filter(|task| task.is_explicit) else { return };
         if task.is_detached {
-            receive(turn, word(Kind::Detached, &[number]), task.stops);
+            receive(turn, word(OpenMpWordUse::Detached, &[number]), task.stops);
         }
         if task.is_fulfilled {
-            receive(turn, word(Kind::Fulfilled, &[number]), CREATED);
+            receive(turn, word(OpenMpWordUse::Fulfilled, &[number]), CREATED);
         }
         for &place in task.exclusive.iter().rev() {
             turn.log_effect(SyncOp::Unlock, lock(place), 0);
         }
         task.has_ended = true;
         task.dependences.clear();
-        send(turn, word(Kind::Task, &[number]), ENDED);
+        send(turn, word(OpenMpWordUse::Task, &[number]), ENDED);
         if task.is_undeferred {
-            receive(turn, word(Kind::Task, &[number]), ENDED);
+            receive(turn, word(OpenMpWordUse::Task, &[number]), ENDED);
         }
     }
 
@@ -162,7 +162,7 @@ impl State {
     pub(super) fn fulfil(&mut self, turn: &Turn, number: u64) {
         if let Some(task) = self.tasks.get_mut(&number) {
             task.is_fulfilled = true;
-            send(turn, word(Kind::Fulfilled, &[number]), CREATED);
+            send(turn, word(OpenMpWordUse::Fulfilled, &[number]), CREATED);
         }
     }
 
@@ -170,7 +170,7 @@ impl State {
     pub(super) fn receive_ends(&self, turn: &Turn, tasks: &[u64]) {
         let has_ended = |number: &&u64| self.tasks.get(number).is_some_and(|task| task.has_ended);
         for &number in tasks.iter().filter(has_ended) {
-            receive(turn, word(Kind::Task, &[number]), ENDED);
+            receive(turn, word(OpenMpWordUse::Task, &[number]), ENDED);
         }
     }
 

@@ -1,15 +1,15 @@
 //! Words by which the threads of the library synchronise, as far as the log is concerned. They are in no memory.
 
-use foretell_wire::hook::Order;
+use foretell_wire::hook::MemoryOrder;
 use foretell_wire::record::Record;
 
-use super::State;
+use super::OpenMpState;
 use crate::primitives::IMAGINED;
 use crate::turn::Turn;
 
 /// What a word is for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Kind {
+pub(super) enum OpenMpWordUse {
     /// A region begins.
     Fork = 1,
     /// A thread has come to the end of a region.
@@ -37,7 +37,7 @@ pub(super) enum Kind {
 }
 
 /// The address of a word, which is made of all that distinguishes it.
-pub(super) fn word(kind: Kind, parts: &[u64]) -> u64 {
+pub(super) fn word(kind: OpenMpWordUse, parts: &[u64]) -> u64 {
     const BITS: u32 = 45;
     let hash = |hash: u64, part: u64| {
         part.to_le_bytes()
@@ -54,23 +54,23 @@ pub(super) fn word(kind: Kind, parts: &[u64]) -> u64 {
 /// The thread passes on what it has done so far.
 pub(super) fn send(turn: &Turn, addr: u64, value: u64) {
     let site = turn.me.site.get();
-    turn.log(&Record::AtomicStore { site, addr, size: 8, value, order: Order::Release });
+    turn.log(&Record::AtomicStore { site, addr, size: 8, value, order: MemoryOrder::Release });
 }
 
 /// The thread depends on what was sent with this value.
 pub(super) fn receive(turn: &Turn, addr: u64, value: u64) {
-    look(turn, addr, value, Order::Acquire);
+    look(turn, addr, value, MemoryOrder::Acquire);
 }
 
-fn look(turn: &Turn, addr: u64, value: u64, order: Order) {
+fn look(turn: &Turn, addr: u64, value: u64, order: MemoryOrder) {
     let site = turn.me.site.get();
     turn.log(&Record::AtomicLoad { site, addr, size: 8, value, order });
     turn.log_branch(site, None);
 }
 
-impl State {
+impl OpenMpState {
     /// The thread is the next one to come by.
-    pub(super) fn come_by(&mut self, turn: &Turn, addr: u64, order: Order) {
+    pub(super) fn come_by(&mut self, turn: &Turn, addr: u64, order: MemoryOrder) {
         let (site, count) = (turn.me.site.get(), self.counts.entry(addr).or_insert(0));
         let read = *count;
         *count += 1;
@@ -81,7 +81,7 @@ impl State {
     /// The thread learns how many have come by.
     pub(super) fn look_at(&self, turn: &Turn, addr: u64) {
         let count = self.counts.get(&addr).copied().unwrap_or(0);
-        look(turn, addr, count, Order::Relaxed);
+        look(turn, addr, count, MemoryOrder::Relaxed);
     }
 }
 
@@ -92,12 +92,12 @@ mod tests {
     #[test]
     fn words_are_distinguished_by_kind_and_parts() {
         let all = [
-            word(Kind::Fork, &[1]),
-            word(Kind::Fork, &[2]),
-            word(Kind::Join, &[1]),
-            word(Kind::Join, &[1, 2]),
-            word(Kind::Join, &[2, 1]),
-            word(Kind::Task, &[u64::MAX]),
+            word(OpenMpWordUse::Fork, &[1]),
+            word(OpenMpWordUse::Fork, &[2]),
+            word(OpenMpWordUse::Join, &[1]),
+            word(OpenMpWordUse::Join, &[1, 2]),
+            word(OpenMpWordUse::Join, &[2, 1]),
+            word(OpenMpWordUse::Task, &[u64::MAX]),
         ];
         for (index, one) in all.iter().enumerate() {
             assert!(all[..index].iter().all(|other| other != one) && one % 8 == 0 && one & IMAGINED != 0);

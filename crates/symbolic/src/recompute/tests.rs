@@ -1,7 +1,7 @@
 //! A small program, and logs that agree with it or not.
 
-use foretell_wire::code::{Code, Function, Operand, Position, opcode, predicate};
-use foretell_wire::site::{Global, Site, Table};
+use foretell_wire::code::{Code, CodePosition, FunctionCode, Operand, opcode, predicate};
+use foretell_wire::site::{Global, Site, SiteTable};
 
 use super::*;
 
@@ -32,8 +32,8 @@ fn result(index: u32) -> Operand {
 }
 
 /// `limit = x; for (i = 0; i < limit; i++) array[i] = i + 1; x = half(i);`
-fn main() -> Function {
-    let mut function = Function { name: MAIN, blocks: vec![2, 3, 4, 3], ..Function::default() };
+fn main() -> FunctionCode {
+    let mut function = FunctionCode { name: MAIN, blocks: vec![2, 3, 4, 3], ..FunctionCode::default() };
     let mut add = |opcode, of, operands: &[Operand], numbers: &[i64]| {
         function.add(opcode, of, (0, 0, 0), operands);
         function.note(numbers);
@@ -55,8 +55,9 @@ fn main() -> Function {
 }
 
 /// `return x / 2 + parameter;`
-fn half() -> Function {
-    let mut function = Function { name: HALF, parameters: vec![INT], blocks: vec![4], ..Function::default() };
+fn half() -> FunctionCode {
+    let mut function =
+        FunctionCode { name: HALF, parameters: vec![INT], blocks: vec![4], ..FunctionCode::default() };
     function.add(opcode::LOAD, INT, (0, 0, 0), &[Operand::Global(X)]);
     function.add(opcode::SDIV, INT, (0, 0, 0), &[result(0), Operand::Number(2)]);
     function.add(opcode::ADD, INT, (0, 0, 0), &[result(1), Operand::Parameter(0)]);
@@ -67,12 +68,15 @@ fn half() -> Function {
 fn code(globals: Vec<Global>) -> Code {
     let places = [(0, 0, true), (0, 4, false), (0, 7, true), (0, 9, false), (0, 10, true), (1, 0, true)];
     let site = |(function, instruction, is_recorded)| {
-        let position = Some(Position { function, instruction });
+        let position = Some(CodePosition { function, instruction });
         Site { position, is_told: is_recorded, ..Site::default() }
     };
     let sites = places.into_iter().map(site).collect();
     let texts = TEXTS.map(str::to_string).to_vec();
-    Code { table: Table { texts, sites, globals, ..Table::default() }, functions: vec![main(), half()] }
+    Code {
+        table: SiteTable { texts, sites, globals, ..SiteTable::default() },
+        functions: vec![main(), half()],
+    }
 }
 
 fn read(site: u64, addr: u64, value: u64) -> Record<'static> {

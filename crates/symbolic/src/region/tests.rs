@@ -1,6 +1,6 @@
-use foretell_wire::code::{Code, Function, Operand, Position};
+use foretell_wire::code::{Code, CodePosition, FunctionCode, Operand};
 use foretell_wire::log::module::Module;
-use foretell_wire::site::{Site, Table};
+use foretell_wire::site::{Site, SiteTable};
 
 use super::*;
 
@@ -21,18 +21,18 @@ fn functions(about: &[About<'_>], told: &[(u32, u32)]) -> Functions {
     let (mut made, mut sites) = (Vec::new(), vec![Site::default()]);
     for (function, &(name, parameters, blocks, instructions)) in (0..).zip(about) {
         let parameters = vec![0; parameters as usize];
-        let mut code = Function { name, parameters, blocks: blocks.to_vec(), ..Function::default() };
+        let mut code = FunctionCode { name, parameters, blocks: blocks.to_vec(), ..FunctionCode::default() };
         for (instruction, &(opcode, operands)) in (0..).zip(instructions) {
             code.add(opcode, 0, (0, 0, 0), operands);
             let is_access = matches!(opcode, LOAD | STORE) && operands.last() == Some(&Operand::Global(1));
             if is_access || told.contains(&(function, instruction)) {
-                let position = Some(Position { function, instruction });
+                let position = Some(CodePosition { function, instruction });
                 sites.push(Site { position, is_told: true, ..Site::default() });
             }
         }
         made.push(code);
     }
-    let table = Table { texts: NAMES.map(str::to_string).to_vec(), sites, ..Table::default() };
+    let table = SiteTable { texts: NAMES.map(str::to_string).to_vec(), sites, ..SiteTable::default() };
     let table = Code { table, functions: made }.encode();
     let mut functions = Functions::default();
     functions.add(&Module { address: 0x100, table: &table, globals: Vec::new() });

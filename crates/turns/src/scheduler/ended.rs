@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use foretell_wire::log::Timing;
 
-use super::{SCHEDULER, State};
+use super::{RunState, SCHEDULER};
 use crate::file;
 use crate::system::{is_alive, is_zombie, now, pause, processor_time, sleeps, yield_processor};
 use crate::thread::Thread;
@@ -49,7 +49,7 @@ pub fn wait_for_ends() {
 fn next() -> Option<&'static Thread> {
     SCHEDULER.with(|scheduler| {
         let is_left = |thread: &Thread| thread.kernel_id.load(Ordering::Relaxed) != 0;
-        let mut ended = scheduler.slots.iter().filter(|slot| slot.state == State::Done);
+        let mut ended = scheduler.slots.iter().filter(|slot| slot.state == RunState::Done);
         let found = ended.find(|slot| is_left(slot.thread)).map(|slot| slot.thread);
         if found.is_none() {
             ENDING.store(0, Ordering::SeqCst);

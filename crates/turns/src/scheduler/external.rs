@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use foretell_wire::log::Timing;
 
-use super::{Helper, Reason, SCHEDULER, Scheduler, State, WAIT, Waiting};
+use super::{BlockedOn, Helper, RunState, SCHEDULER, Scheduler, WAIT, WakeReason};
 use crate::file;
 use crate::machine::{Others, machine};
 use crate::mode;
@@ -53,7 +53,7 @@ pub(super) struct External {
 impl External {
     pub(super) const NONE: External = External { threads: false, handlers: false, looked: 0 };
 
-    fn may_help(self, waiting: Waiting) -> bool {
+    fn may_help(self, waiting: BlockedOn) -> bool {
         let handlers = self.handlers && waiting.helper == Helper::Anybody;
         self.threads || handlers || shared::contains(waiting.on, 1)
     }
@@ -70,13 +70,13 @@ pub fn wake_externally(on: usize, count: usize) {
 /// The thread waits and has not been woken for a while: looks whether an external thread has helped.
 pub(super) fn look(me: &'static Thread) {
     SCHEDULER.with(|scheduler| {
-        let waits = matches!(scheduler.slot(me).map(|slot| slot.state), Some(State::Waiting(_)));
+        let waits = matches!(scheduler.slot(me).map(|slot| slot.state), Some(RunState::Waiting(_)));
         if !waits || me.go.load(Ordering::SeqCst) != WAIT {
             return;
         }
         if scheduler.may_be_helped(me) {
             file::set_timing(Timing::Unseen, me.id, me.site.get());
-            scheduler.make_ready(me.id, Reason::Woken);
+            scheduler.make_ready(me.id, WakeReason::Woken);
             scheduler.go_on();
         } else if scheduler.owner.is_none() && scheduler.napper.is_none() && scheduler.given.is_none() {
             // The thread that might have helped may be gone.
@@ -97,13 +97,13 @@ impl Scheduler {
     pub(super) fn somebody_may_be_helped(&mut self) -> bool {
         self.look_for_external(0);
         let external = self.external;
-        let may_help = |state| matches!(state, State::Waiting(waiting) if external.may_help(waiting));
+        let may_help = |state| matches!(state, RunState::Waiting(waiting) if external.may_help(waiting));
         self.slots.iter().any(|slot| may_help(slot.state))
     }
 
     /// Whether an external thread may give up what this thread waits for.
     pub(super) fn may_be_helped(&mut self, me: &Thread) -> bool {
-        let Some(State::Waiting(waiting)) = self.slot(me).map(|slot| slot.state) else { return false };
+        let Some(RunState::Waiting(waiting)) = self.slot(me).map(|slot| slot.state) else { return false };
         if !waiting.looks_again() {
             return false;
         }
@@ -121,7 +121,7 @@ impl Scheduler {
 
     /// Who the machine knows of. Those that have not begun to run have no number yet.
     fn others(&self) -> Others {
-        let living = self.slots.iter().filter(|slot| slot.state != State::Done);
+        let living = self.slots.iter().filter(|slot| slot.state != RunState::Done);
         let ids = living.map(|slot| slot.thread.kernel_id.load(Ordering::Relaxed));
         let new = ids.clone().filter(|&id| id == 0).count();
         (machine().others)(&|found| ids.clone().any(|id| id == found), new)

@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering;
 
 use foretell_wire::log::Timing;
 
-use super::{NAP, RUN, Reason, SCHEDULER, Scheduler, State, WAIT};
+use super::{NAP, RUN, RunState, SCHEDULER, Scheduler, WAIT, WakeReason};
 use crate::file;
 use crate::system::{is_restarted_after, now, processor_time, sleeps, wait_on, wake};
 use crate::thread::Thread;
@@ -24,7 +24,7 @@ const LATE: u64 = 2_000_000_000;
 
 /// What was seen of a thread that has its turn and does not know it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Seen {
+pub(super) struct SeenInterrupted {
     turn: u64,
     time: u64,
     asleep: u32,
@@ -87,11 +87,11 @@ impl Scheduler {
         me.interruption.set(None);
         file::set_timing(Timing::Handler, me.id, me.site.get());
         let Some(slot) = self.slot(me) else { return false };
-        let waits = matches!(slot.state, State::Waiting(_));
+        let waits = matches!(slot.state, RunState::Waiting(_));
         if waits {
-            self.make_ready(me.id, Reason::Interrupted);
-        } else if slot.reason == Reason::Woken {
-            slot.reason = Reason::Interrupted;
+            self.make_ready(me.id, WakeReason::Interrupted);
+        } else if slot.reason == WakeReason::Woken {
+            slot.reason = WakeReason::Interrupted;
         }
         waits
     }
@@ -121,9 +121,9 @@ impl Scheduler {
         }
         let seen = match self.unmet {
             Some(seen) if seen.turn == self.turns => {
-                Seen { asleep: if asleep { seen.asleep + 1 } else { 0 }, ..seen }
+                SeenInterrupted { asleep: if asleep { seen.asleep + 1 } else { 0 }, ..seen }
             }
-            _ => Seen { turn: self.turns, time, asleep: 0 },
+            _ => SeenInterrupted { turn: self.turns, time, asleep: 0 },
         };
         self.unmet = Some(seen);
         owner.is_interrupted.load(Ordering::Relaxed)
@@ -154,7 +154,7 @@ impl Scheduler {
         }
         file::set_timing(Timing::Handler, thread.id, thread.site.get());
         thread.is_late.store(true, Ordering::SeqCst);
-        self.set_state(thread, State::Away);
+        self.set_state(thread, RunState::Away);
         true
     }
 }

@@ -7,7 +7,7 @@
 
 use foretell_wire::log::Timing;
 
-use super::{Helper, Reason, SCHEDULER, Scheduler, State, Waiting};
+use super::{BlockedOn, Helper, RunState, SCHEDULER, Scheduler, WakeReason};
 use crate::file;
 use crate::mode;
 use crate::system::{now, pause};
@@ -104,7 +104,7 @@ impl Scheduler {
             return if is_first { Before::Nothing } else { Before::Never };
         }
         let others = self.slots.iter().filter(|slot| slot.thread.id != me.id);
-        let is_alone = others.clone().all(|slot| slot.state == State::Done);
+        let is_alone = others.clone().all(|slot| slot.state == RunState::Done);
         let steps = self.done().wrapping_add(STEPS);
         let (counted, real) =
             (super::CHOICE.saturating_add(self.clock + COUNTED), now().saturating_add(REAL));
@@ -153,7 +153,7 @@ impl Scheduler {
     /// No thread can run: gives the turn to the thread that exits, unless a thread will wake or come back soon.
     pub(super) fn leave_if_nobody_will_go_on(&mut self) -> bool {
         let next = self.next_to_wake().map(|(deadline, _)| deadline);
-        let is_away = self.slots.iter().any(|slot| slot.state == State::Away);
+        let is_away = self.slots.iter().any(|slot| slot.state == RunState::Away);
         let Some(leaving) = self.leaving.as_mut().filter(|leaving| !leaving.is_gone) else { return false };
         if next.is_some_and(|deadline| deadline <= leaving.counted) && leaving.naps < NAPS {
             leaving.naps += 1;
@@ -171,7 +171,7 @@ impl Scheduler {
     fn leave_now(&mut self) {
         let Some(thread) = self.leaving.as_ref().map(|leaving| leaving.thread) else { return };
         self.wake_napper();
-        self.make_ready(thread.id, Reason::Woken);
+        self.make_ready(thread.id, WakeReason::Woken);
         self.give_turn(thread);
     }
 
@@ -199,10 +199,12 @@ impl Scheduler {
         let (mut runs, mut is_away) = (false, false);
         for slot in self.slots.iter().filter(|slot| slot.thread.id != leaving.thread.id) {
             match slot.state {
-                State::Ready | State::Last => runs = true,
-                State::Waiting(Waiting { deadline: Some(deadline), .. }) => runs |= deadline <= leaving.real,
-                State::Away => is_away = true,
-                State::Waiting(_) | State::Done => {}
+                RunState::Ready | RunState::Last => runs = true,
+                RunState::Waiting(BlockedOn { deadline: Some(deadline), .. }) => {
+                    runs |= deadline <= leaving.real;
+                }
+                RunState::Away => is_away = true,
+                RunState::Waiting(_) | RunState::Done => {}
             }
         }
         if runs || !is_away {

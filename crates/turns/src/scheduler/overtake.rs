@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering;
 use foretell_wire::log::Timing;
 use foretell_wire::record::Record;
 
-use super::{RUNS, SCHEDULER, Scheduler, State, Waiting};
+use super::{BlockedOn, RUNS, RunState, SCHEDULER, Scheduler};
 use crate::affinity;
 use crate::file;
 use crate::system::{self, kernel, processor_time, sleeps};
@@ -30,7 +30,7 @@ const BARRIER: i32 = 1 << 3;
 /// What was seen at the last look: the owner, how far it had come, for how long it had run, and how often it slept
 /// since.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Seen {
+pub(super) struct SeenTurn {
     owner: u32,
     position: u64,
     time: u64,
@@ -66,26 +66,28 @@ impl Scheduler {
     /// helped.
     pub(super) fn patience(&self, me: &Thread) -> Option<u64> {
         // A new thread may come before it is known.
-        let state = self.slots.get(me.id as usize).map_or(State::Ready, |slot| slot.state);
+        let state = self.slots.get(me.id as usize).map_or(RunState::Ready, |slot| slot.state);
         if let Some(patience) = self.patience_of_leaving(me) {
             return Some(patience);
         }
         match state {
-            State::Ready | State::Last => Some(INTERVAL.saturating_mul(self.slots.len().max(2) as u64 - 1)),
-            State::Waiting(_) => Some(self.external_patience()),
-            State::Away | State::Done => None,
+            RunState::Ready | RunState::Last => {
+                Some(INTERVAL.saturating_mul(self.slots.len().max(2) as u64 - 1))
+            }
+            RunState::Waiting(_) => Some(self.external_patience()),
+            RunState::Away | RunState::Done => None,
         }
     }
 
     /// Whether the thread could go on, or its time will come once another thread does; then for how long the owner
     /// may run without a step.
     fn wants_to_go_on(&self, me: &Thread) -> Option<u64> {
-        let state = self.slots.get(me.id as usize).map_or(State::Ready, |slot| slot.state);
+        let state = self.slots.get(me.id as usize).map_or(RunState::Ready, |slot| slot.state);
         match state {
             _ if self.is_leaving(me) => Some(ENOUGH),
-            State::Ready | State::Last => Some(ENOUGH),
-            State::Waiting(Waiting { deadline: Some(_), .. }) => Some(MUCH),
-            State::Waiting(_) | State::Away | State::Done => None,
+            RunState::Ready | RunState::Last => Some(ENOUGH),
+            RunState::Waiting(BlockedOn { deadline: Some(_), .. }) => Some(MUCH),
+            RunState::Waiting(_) | RunState::Away | RunState::Done => None,
         }
     }
 
@@ -106,7 +108,7 @@ impl Scheduler {
                 seen.asleep > 1 || time.saturating_sub(seen.time) > enough
             }
             _ => {
-                self.seen = Some(Seen { owner: owner.id, position, time, asleep: 0 });
+                self.seen = Some(SeenTurn { owner: owner.id, position, time, asleep: 0 });
                 false
             }
         }
@@ -126,7 +128,7 @@ impl Scheduler {
         owner.log().put(&Record::Opaque { site: owner.site.get() });
         owner.log().end_turn();
         owner.log().stop();
-        self.leave(owner, State::Away);
+        self.leave(owner, RunState::Away);
         affinity::free(owner);
     }
 }

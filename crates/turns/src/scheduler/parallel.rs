@@ -6,7 +6,7 @@
 use std::sync::atomic::Ordering;
 
 use super::stall::{PATIENCE, STALLED};
-use super::{Helper, RUN, Reason, SCHEDULER, Scheduler, State, WAIT, Waiting, interrupted};
+use super::{BlockedOn, Helper, RUN, RunState, SCHEDULER, Scheduler, WAIT, WakeReason, interrupted};
 use crate::system::now;
 use crate::thread::Thread;
 
@@ -16,13 +16,13 @@ const LOOK_AGAIN: u64 = 20_000_000;
 const LOOK_AROUND: u64 = 500_000_000;
 
 /// The thread does something else now.
-pub(super) fn set_state(me: &'static Thread, state: State) {
+pub(super) fn set_state(me: &'static Thread, state: RunState) {
     SCHEDULER.with(|scheduler| scheduler.set_state(me, state));
 }
 
 /// Waits, if that is what the state says.
-pub(super) fn wait(me: &'static Thread, state: State, let_others: impl FnOnce()) -> Reason {
-    let State::Waiting(waiting) = state else { return Reason::Woken };
+pub(super) fn wait(me: &'static Thread, state: RunState, let_others: impl FnOnce()) -> WakeReason {
+    let RunState::Waiting(waiting) = state else { return WakeReason::Woken };
     me.go.store(WAIT, Ordering::SeqCst);
     SCHEDULER.with(|scheduler| {
         scheduler.begin_wait(me, state);
@@ -39,23 +39,23 @@ pub(super) fn wait(me: &'static Thread, state: State, let_others: impl FnOnce())
             }
         });
     }
-    SCHEDULER.with(|scheduler| scheduler.slot(me).map_or(Reason::Woken, |slot| slot.reason))
+    SCHEDULER.with(|scheduler| scheduler.slot(me).map_or(WakeReason::Woken, |slot| slot.reason))
 }
 
-fn left(waiting: Waiting) -> Option<u64> {
+fn left(waiting: BlockedOn) -> Option<u64> {
     waiting.deadline.map(|deadline| deadline.saturating_sub(now()))
 }
 
 impl Scheduler {
     /// Ends the wait of a thread that has waited long enough, unless a thread has woken it.
-    fn end_wait(&mut self, me: &Thread, waiting: Waiting) {
+    fn end_wait(&mut self, me: &Thread, waiting: BlockedOn) {
         if me.go.load(Ordering::SeqCst) == RUN {
             return;
         }
         if left(waiting) == Some(0) {
-            self.make_ready(me.id, Reason::TimedOut);
+            self.make_ready(me.id, WakeReason::TimedOut);
         } else if waiting.looks_again() {
-            self.make_ready(me.id, Reason::Woken);
+            self.make_ready(me.id, WakeReason::Woken);
         } else {
             self.look_for_deadlock();
         }
@@ -66,12 +66,12 @@ impl Scheduler {
         let (mut waiting, mut looking) = (0, 0);
         for slot in &self.slots {
             match slot.state {
-                State::Waiting(Waiting { deadline: None, helper, .. }) => {
+                RunState::Waiting(BlockedOn { deadline: None, helper, .. }) => {
                     waiting += 1;
                     looking += u32::from(helper != Helper::Waker);
                 }
-                State::Done => {}
-                State::Waiting(_) | State::Ready | State::Last | State::Away => return,
+                RunState::Done => {}
+                RunState::Waiting(_) | RunState::Ready | RunState::Last | RunState::Away => return,
             }
         }
         let stalled = STALLED.fetch_add(1, Ordering::Relaxed);

@@ -12,18 +12,18 @@
 use std::collections::BTreeMap;
 
 use foretell_wire::log::module::Module;
-use foretell_wire::site::{Site, Table};
+use foretell_wire::site::{Site, SiteTable};
 
 use crate::machine::machine;
 
 /// Names, numbered in the order in which they came.
 #[derive(Debug, Default)]
-pub(super) struct Names {
+pub(super) struct NumberedNames {
     numbers: BTreeMap<String, u32>,
     texts: Vec<String>,
 }
 
-impl Names {
+impl NumberedNames {
     pub(super) fn number(&mut self, name: &str) -> u32 {
         if let Some(&number) = self.numbers.get(name) {
             return number;
@@ -41,11 +41,11 @@ impl Names {
 
 /// What is known of the program's functions and locks.
 #[derive(Debug, Default)]
-pub(super) struct Places {
-    pub(super) functions: Names,
-    pub(super) kinds: Names,
+pub(super) struct StrategyPlaces {
+    pub(super) functions: NumberedNames,
+    pub(super) kinds: NumberedNames,
     /// By where their sites begin.
-    modules: BTreeMap<u64, Table>,
+    modules: BTreeMap<u64, SiteTable>,
     /// Variables, by their address: their size and their name.
     variables: BTreeMap<u64, (u64, String)>,
     /// Blocks, by their address: their size and the site that allocated them.
@@ -57,10 +57,10 @@ pub(super) struct Places {
     found_kinds: BTreeMap<u64, u32>,
 }
 
-impl Places {
+impl StrategyPlaces {
     pub(super) fn add_module(&mut self, module: &Module<'_>) {
         // What does not fit together is the pass's fault, and only names are lost.
-        let Ok(table) = Table::decode(module.table) else { return };
+        let Ok(table) = SiteTable::decode(module.table) else { return };
         for (&address, global) in module.globals.iter().zip(&table.globals) {
             self.variables.insert(address, (global.size, table.text(global.name).to_owned()));
         }
@@ -135,7 +135,7 @@ impl Places {
         }
     }
 
-    fn site(&self, site: u64) -> Option<(&Table, &Site)> {
+    fn site(&self, site: u64) -> Option<(&SiteTable, &Site)> {
         let (&address, table) = self.modules.range(..=site).next_back()?;
         Some((table, table.sites.get(usize::try_from(site - address).ok()?)?))
     }

@@ -12,12 +12,12 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use foretell_wire::log::Why;
+use foretell_wire::log::IncompleteReason;
 use foretell_wire::schedule::{
-    GO_ON, HELD, HOLD, Kind, OUTCOME, Outcome, Schedule, ScheduledAccess, Turn as Due, Turns,
+    GO_ON, HELD, HOLD, OUTCOME, RacingAction, ReplayOutcome, Schedule, ScheduledAccess, ScheduledTurn, Turns,
 };
 
-use super::{Reason, SCHEDULER, Scheduler, State, Waiting};
+use super::{BlockedOn, RunState, SCHEDULER, Scheduler, WakeReason};
 use crate::file;
 use crate::folder;
 use crate::mode::{self, Mode};
@@ -67,11 +67,11 @@ enum Phase {
 }
 
 /// A schedule that is followed.
-pub(super) struct Given {
+pub(super) struct ReplayedSchedule {
     accesses: [ScheduledAccess<'static>; 2],
     /// The turns after this one.
     turns: Turns<'static>,
-    turn: Option<Due<'static>>,
+    turn: Option<ScheduledTurn<'static>>,
     phase: Phase,
     /// Who has come to its access, and which memory that touches, as far as is known.
     arrived: [Option<Option<Range>>; 2],
@@ -82,7 +82,7 @@ pub(super) struct Given {
 }
 
 /// The answer to a thread that asks whether it may continue.
-enum Word {
+enum ReplayAnswer {
     Go,
     Wait,
     /// Both threads have come to their accesses.
@@ -93,7 +93,7 @@ enum Word {
 pub fn follow(schedule: &Schedule<'static>) {
     let mut turns = schedule.turns();
     let turn = turns.next();
-    let given = Given {
+    let given = ReplayedSchedule {
         accesses: schedule.accesses,
         turns,
         turn,
@@ -126,9 +126,9 @@ pub fn wait(turn: &Turn, point: Point) {
     let steps = turn.me.log().steps;
     while steps >= turn.me.allowed.get() {
         match SCHEDULER.with(|scheduler| scheduler.may_go_on(turn.me, point)) {
-            Word::Go => break,
-            Word::Wait => drop(turn.hand_over(State::Ready)),
-            Word::Meet => {
+            ReplayAnswer::Go => break,
+            ReplayAnswer::Wait => drop(turn.hand_over(RunState::Ready)),
+            ReplayAnswer::Meet => {
                 hold();
                 SCHEDULER.with(Scheduler::let_race);
             }
@@ -172,15 +172,15 @@ pub fn has_acted(turn: &Turn) {
         Some(racing == 1)
     });
     match is_over {
-        Some(false) => drop(turn.hand_over(State::Ready)),
+        Some(false) => drop(turn.hand_over(RunState::Ready)),
         Some(true) => has_raced(),
         None => {}
     }
 }
 
 fn has_raced() {
-    folder::write_file(OUTCOME, &Outcome::Raced.to_string());
-    file::set_why(Why::Raced);
+    folder::write_file(OUTCOME, &ReplayOutcome::Raced.to_string());
+    file::set_why(IncompleteReason::Raced);
     if folder::has_file(GO_ON) {
         return let_go();
     }
@@ -217,9 +217,9 @@ fn do_overlap(one: Option<Range>, other: Option<Range>) -> bool {
     one < other.saturating_add(other_bytes) && other < one.saturating_add(one_bytes)
 }
 
-impl Given {
+impl ReplayedSchedule {
     /// How many steps the thread of the turn makes. One that will race is not led beyond where it is held.
-    fn end_of(&self, turn: Due<'_>) -> u64 {
+    fn end_of(&self, turn: ScheduledTurn<'_>) -> u64 {
         let held = self.accesses.iter().filter(|access| access.thread == turn.thread);
         held.map(|access| access.held).fold(turn.steps, u64::min)
     }
@@ -262,33 +262,33 @@ impl Scheduler {
         self.given = Some(given);
     }
 
-    fn may_go_on(&mut self, me: &'static Thread, point: Point) -> Word {
+    fn may_go_on(&mut self, me: &'static Thread, point: Point) -> ReplayAnswer {
         self.pass_turns();
-        let Some(given) = &self.given else { return Word::Go };
+        let Some(given) = &self.given else { return ReplayAnswer::Go };
         let is_mine = |name: &str| me.is_called(name);
         match given.phase {
             Phase::Turns => match given.turn.filter(|turn| is_mine(turn.thread)) {
                 Some(turn) => {
                     me.allowed.set(given.end_of(turn));
-                    Word::Go
+                    ReplayAnswer::Go
                 }
-                None => Word::Wait,
+                None => ReplayAnswer::Wait,
             },
-            Phase::Racing(index) if is_mine(given.accesses[index].thread) => Word::Go,
-            Phase::Racing(_) => Word::Wait,
+            Phase::Racing(index) if is_mine(given.accesses[index].thread) => ReplayAnswer::Go,
+            Phase::Racing(_) => ReplayAnswer::Wait,
             Phase::Meeting => match given.accesses.iter().position(|access| is_mine(access.thread)) {
                 Some(index) => self.may_go_to_meet(index, me, point),
-                None => Word::Wait,
+                None => ReplayAnswer::Wait,
             },
         }
     }
 
     /// Whether the thread of one of the accesses, which is on its way there, may go on.
-    fn may_go_to_meet(&mut self, index: usize, me: &'static Thread, point: Point) -> Word {
-        let Some(given) = &mut self.given else { return Word::Go };
+    fn may_go_to_meet(&mut self, index: usize, me: &'static Thread, point: Point) -> ReplayAnswer {
+        let Some(given) = &mut self.given else { return ReplayAnswer::Go };
         let access = given.accesses[index];
         if given.arrived[index].is_some() {
-            return Word::Wait;
+            return ReplayAnswer::Wait;
         }
         let steps = me.log().steps;
         if steps > access.held {
@@ -296,28 +296,32 @@ impl Scheduler {
         }
         if steps < access.held {
             me.allowed.set(access.held);
-            return Word::Go;
+            return ReplayAnswer::Go;
         }
         let range = match (point, access.kind) {
-            (Point::Step(range), Kind::Read | Kind::Write) => range,
-            (Point::Free(range), Kind::Free) => Some(range),
-            _ => return Word::Go,
+            (Point::Step(range), RacingAction::Read | RacingAction::Write) => range,
+            (Point::Free(range), RacingAction::Free) => Some(range),
+            _ => return ReplayAnswer::Go,
         };
         let other = given.arrived[1 - index];
         match other {
             // Who gives memory back has to know which.
-            None if access.kind == Kind::Free && given.accesses[1 - index].kind != Kind::Free => {
-                return Word::Wait;
+            None if access.kind == RacingAction::Free
+                && given.accesses[1 - index].kind != RacingAction::Free =>
+            {
+                return ReplayAnswer::Wait;
             }
             // Other memory is given back on the way.
-            Some(other) if access.kind == Kind::Free && !do_overlap(range, other) => return Word::Go,
+            Some(other) if access.kind == RacingAction::Free && !do_overlap(range, other) => {
+                return ReplayAnswer::Go;
+            }
             _ => {}
         }
         given.arrived[index] = Some(range);
         name_thread(if index == 0 { c"race: first" } else { c"race: second" });
         match other {
-            None => Word::Wait,
-            Some(other) if do_overlap(range, other) => Word::Meet,
+            None => ReplayAnswer::Wait,
+            Some(other) if do_overlap(range, other) => ReplayAnswer::Meet,
             Some(_) => {
                 self.diverge("it is about to access other memory than the thread that it should race with")
             }
@@ -328,7 +332,7 @@ impl Scheduler {
     fn is_past(&mut self, index: usize, began: u64) -> ! {
         let held = self.given.as_ref().map_or(0, |given| given.accesses[index].held);
         if began < held {
-            self.finish(&Outcome::Passed(index, began));
+            self.finish(&ReplayOutcome::Passed(index, began));
         }
         self.diverge("it did something else instead")
     }
@@ -352,7 +356,7 @@ impl Scheduler {
             (Phase::Turns, Some(turn)) => (turn.thread, turn.steps, turn.place),
             // Who gives memory back has to know which.
             _ if given.arrived[0].is_some() => access(1),
-            _ if given.arrived[1].is_none() && given.accesses[0].kind == Kind::Free => access(1),
+            _ if given.arrived[1].is_none() && given.accesses[0].kind == RacingAction::Free => access(1),
             _ => access(0),
         })
     }
@@ -367,16 +371,16 @@ impl Scheduler {
             self.diverge("it was not started");
         };
         match state {
-            State::Ready | State::Last => self.give_turn(thread),
-            State::Waiting(waiting) => self.end_wait_as_given(thread, waiting),
-            State::Away => {}
-            State::Done => self.diverge("it has ended"),
+            RunState::Ready | RunState::Last => self.give_turn(thread),
+            RunState::Waiting(waiting) => self.end_wait_as_given(thread, waiting),
+            RunState::Away => {}
+            RunState::Done => self.diverge("it has ended"),
         }
         true
     }
 
     /// A thread waits that is to go on.
-    fn end_wait_as_given(&mut self, thread: &'static Thread, waiting: Waiting) {
+    fn end_wait_as_given(&mut self, thread: &'static Thread, waiting: BlockedOn) {
         let steps = self.steps();
         if let Some(given) = &mut self.given {
             if given.progress.0 != steps {
@@ -385,9 +389,9 @@ impl Scheduler {
             given.looks += 1;
         }
         if waiting.deadline.is_some() {
-            self.make_ready(thread.id, Reason::TimedOut);
+            self.make_ready(thread.id, WakeReason::TimedOut);
         } else if waiting.looks_again() && self.given.as_ref().is_some_and(|given| given.looks <= LOOKS) {
-            self.make_ready(thread.id, Reason::Woken);
+            self.make_ready(thread.id, WakeReason::Woken);
         } else if self.may_be_helped(thread) {
             // It looks again by itself.
             return;
@@ -417,12 +421,12 @@ impl Scheduler {
         let (thread, step, place) = self.wanted().unwrap_or_default();
         let made = self.called(thread).map_or(0, |thread| thread.log().steps);
         let goal = format!("was to come to its step {step} at {place}, and has made {made}");
-        self.finish(&Outcome::Diverged(thread.to_string(), format!("{goal}: {why}")))
+        self.finish(&ReplayOutcome::Diverged(thread.to_string(), format!("{goal}: {why}")))
     }
 
-    fn finish(&self, outcome: &Outcome) -> ! {
+    fn finish(&self, outcome: &ReplayOutcome) -> ! {
         folder::write_file(OUTCOME, &outcome.to_string());
-        file::set_why(Why::Diverged);
+        file::set_why(IncompleteReason::Diverged);
         exit_now(CODE)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use super::{NAP, Reason, Scheduler, Slot, State, WAIT, Waiting};
+use super::{BlockedOn, NAP, RunState, Scheduler, Slot, WAIT, WakeReason};
 use crate::signals::may_interrupt;
 use crate::system::wake;
 use crate::thread::Thread;
@@ -11,7 +11,7 @@ impl Scheduler {
     /// The thread that wakes first by itself, and when.
     pub(super) fn next_to_wake(&self) -> Option<(u64, &'static Thread)> {
         let deadline = |slot: &Slot| match slot.state {
-            State::Waiting(Waiting { deadline: Some(deadline), .. }) => Some((deadline, slot.thread)),
+            RunState::Waiting(BlockedOn { deadline: Some(deadline), .. }) => Some((deadline, slot.thread)),
             _ => None,
         };
         self.slots.iter().filter_map(deadline).min_by_key(|&(deadline, thread)| (deadline, thread.id))
@@ -22,7 +22,7 @@ impl Scheduler {
         while let Some((deadline, thread)) = self.next_to_wake()
             && deadline <= self.clock
         {
-            self.make_ready(thread.id, Reason::TimedOut);
+            self.make_ready(thread.id, WakeReason::TimedOut);
         }
     }
 
@@ -53,7 +53,7 @@ impl Scheduler {
         } else {
             self.clock = passed;
             if self.may_be_helped(me) {
-                self.make_ready(me.id, Reason::Woken);
+                self.make_ready(me.id, WakeReason::Woken);
             }
         }
         self.choose();

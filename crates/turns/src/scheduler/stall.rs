@@ -2,10 +2,10 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use foretell_wire::log::Why;
+use foretell_wire::log::IncompleteReason;
 use foretell_wire::record::Record;
 
-use super::{NAP, Reason, Scheduler, State};
+use super::{NAP, RunState, Scheduler, WakeReason};
 use crate::file;
 use crate::mode;
 use crate::system::{exit_now, now, say, wake};
@@ -36,13 +36,13 @@ impl Scheduler {
             self.nap_ends = now().saturating_add(deadline.saturating_sub(self.clock));
             thread.go.store(NAP, Ordering::SeqCst);
             wake(&thread.go);
-        } else if !self.slots.iter().any(|slot| slot.state == State::Away) && self.any_thread_waits() {
+        } else if !self.slots.iter().any(|slot| slot.state == RunState::Away) && self.any_thread_waits() {
             self.look_again_or_deadlock();
         }
     }
 
     fn any_thread_waits(&self) -> bool {
-        self.slots.iter().any(|slot| matches!(slot.state, State::Waiting(_)))
+        self.slots.iter().any(|slot| matches!(slot.state, RunState::Waiting(_)))
     }
 
     fn look_again_or_deadlock(&mut self) {
@@ -50,7 +50,7 @@ impl Scheduler {
         let look_again: Vec<u32> = self
             .slots
             .iter()
-            .filter(|slot| matches!(slot.state, State::Waiting(waiting) if waiting.looks_again()))
+            .filter(|slot| matches!(slot.state, RunState::Waiting(waiting) if waiting.looks_again()))
             .map(|slot| slot.thread.id)
             .collect();
         if stalled >= PATIENCE || look_again.is_empty() {
@@ -69,7 +69,7 @@ impl Scheduler {
             self.alone = 0;
         }
         for id in look_again {
-            self.make_ready(id, Reason::Woken);
+            self.make_ready(id, WakeReason::Woken);
         }
         self.choose();
     }
@@ -80,14 +80,14 @@ impl Scheduler {
             .slots
             .iter()
             .filter_map(|slot| match slot.state {
-                State::Waiting(waiting) => Some(format!("T{} for {:#x}", slot.thread.id, waiting.on)),
+                RunState::Waiting(waiting) => Some(format!("T{} for {:#x}", slot.thread.id, waiting.on)),
                 _ => None,
             })
             .collect();
         say(&format!("the program is in a deadlock: {}", waiting.join(", ")));
         self.tell_attempts();
         self.save_lessons_at_deadlock();
-        file::set_why(Why::Deadlock);
+        file::set_why(IncompleteReason::Deadlock);
         exit_now(DEADLOCK_CODE)
     }
 
@@ -97,7 +97,7 @@ impl Scheduler {
         if mode::is_parallel() {
             return;
         }
-        for slot in self.slots.iter().filter(|slot| matches!(slot.state, State::Waiting(_))) {
+        for slot in self.slots.iter().filter(|slot| matches!(slot.state, RunState::Waiting(_))) {
             if let Some((op, object)) = slot.thread.attempt.get() {
                 let site = slot.thread.site.get();
                 slot.thread.log().begin_turn();

@@ -13,8 +13,8 @@ use foretell_schedule::{Functions, Name, Operation, Plan, REACH, Ready, Relation
 use foretell_wire::log::module::Module;
 use foretell_wire::settings::{self, Setting};
 
-use super::places::Places;
-use super::{SCHEDULER, Scheduler, State};
+use super::places::StrategyPlaces;
+use super::{RunState, SCHEDULER, Scheduler};
 use crate::mode::{self, Mode};
 use crate::system::{say, without_signals};
 use crate::thread::{Thread, me};
@@ -28,7 +28,7 @@ fn is_learning() -> bool {
 }
 
 /// What the environment says of strategies.
-pub struct Wanted {
+pub struct StrategySettings {
     name: Name,
     depth: u32,
     steps: u64,
@@ -36,9 +36,9 @@ pub struct Wanted {
     triggers: Option<String>,
 }
 
-impl Wanted {
+impl StrategySettings {
     /// What the variables say; nothing if turns are given as usual.
-    pub fn read(variable: impl Fn(&Setting) -> Option<String>) -> Option<Wanted> {
+    pub fn read(variable: impl Fn(&Setting) -> Option<String>) -> Option<StrategySettings> {
         let text = variable(&settings::STRATEGY)?;
         let Ok(name) = text.parse::<Name>() else {
             say(&format!("there is no strategy `{text}`: turns are given at random"));
@@ -53,7 +53,7 @@ impl Wanted {
                 None
             }
         });
-        (name != Name::Random).then(|| Wanted {
+        (name != Name::Random).then(|| StrategySettings {
             name,
             depth: depth.unwrap_or(name.usual_depth()),
             steps: number(&settings::STEPS).unwrap_or(settings::DEFAULT_STEPS),
@@ -65,7 +65,7 @@ impl Wanted {
 /// A strategy at work.
 pub(super) struct Hunt {
     strategy: Box<dyn Strategy + Send>,
-    places: Places,
+    places: StrategyPlaces,
     /// What each thread began with, and the calls that it was started in: to start a thread is to call what it does.
     origins: BTreeMap<u32, Vec<u32>>,
     /// How often it has picked.
@@ -79,17 +79,18 @@ pub(super) struct Hunt {
 
 /// What is known of a thread that does not have its turn.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Standing {
+pub(super) struct WaitingThread {
     next: Operation,
     functions: Functions,
 }
 
-impl Standing {
-    pub(super) const NOWHERE: Standing = Standing { next: Operation::Other, functions: [None; REACH] };
+impl WaitingThread {
+    pub(super) const NOWHERE: WaitingThread =
+        WaitingThread { next: Operation::Other, functions: [None; REACH] };
 }
 
 /// From now on turns are given by a strategy; what it learns goes to the file.
-pub fn hunt(wanted: &Wanted, seed: u64, file: String) {
+pub fn hunt(wanted: &StrategySettings, seed: u64, file: String) {
     if !mode::is_scheduled() {
         mode::set(Mode::Strategy);
     }
@@ -126,7 +127,7 @@ pub fn note_lock(me: &'static Thread, address: usize) {
     });
 }
 
-fn note(act: impl FnOnce(&mut Places)) {
+fn note(act: impl FnOnce(&mut StrategyPlaces)) {
     if is_learning() {
         without_signals(|| {
             SCHEDULER.with(|scheduler| scheduler.hunt.as_mut().map(|hunt| act(&mut hunt.places)))
@@ -142,7 +143,7 @@ fn sites(me: &'static Thread, has_called_out: bool) -> impl Iterator<Item = u64>
 }
 
 /// Where in the program's own code the calling thread has called out.
-fn own_site(places: &mut Places, me: &'static Thread) -> u64 {
+fn own_site(places: &mut StrategyPlaces, me: &'static Thread) -> u64 {
     sites(me, true).find(|&site| places.function_of(site).is_some()).unwrap_or(me.site.get())
 }
 
@@ -163,7 +164,7 @@ pub fn save_lessons() {
 }
 
 impl Hunt {
-    fn new(wanted: &Wanted, seed: u64, file: String, mut places: Places) -> Hunt {
+    fn new(wanted: &StrategySettings, seed: u64, file: String, mut places: StrategyPlaces) -> Hunt {
         let relation = wanted.triggers.as_deref().map(|text| {
             let (functions, kinds) = (&mut places.functions, &mut places.kinds);
             let known =
@@ -173,7 +174,7 @@ impl Hunt {
                 Relation::default()
             })
         });
-        let &Wanted { name, depth, steps, .. } = wanted;
+        let &StrategySettings { name, depth, steps, .. } = wanted;
         let plan = Plan { name, seed, depth, steps, relation: relation.unwrap_or_default() };
         Hunt {
             strategy: plan.strategy(),
@@ -193,16 +194,16 @@ impl Hunt {
     }
 
     /// Where the calling thread stands.
-    fn standing(&mut self, me: &'static Thread) -> Standing {
+    fn standing(&mut self, me: &'static Thread) -> WaitingThread {
         if !is_learning() {
-            return Standing { next: me.next.get(), ..Standing::NOWHERE };
+            return WaitingThread { next: me.next.get(), ..WaitingThread::NOWHERE };
         }
         let next = match me.next.get() {
             Operation::Acquire { lock, .. } => Operation::Acquire { lock, kind: self.places.kind_of(lock) },
             other => other,
         };
         let has_called_out = next != Operation::Unknown;
-        Standing { next, functions: innermost(self.calls(me, has_called_out)) }
+        WaitingThread { next, functions: innermost(self.calls(me, has_called_out)) }
     }
 
     /// The functions that the calling thread is in, the innermost one first, and then those that it was started in.
@@ -216,13 +217,13 @@ impl Hunt {
     }
 
     /// The calling thread starts another one, to which the calls that it is in belong as well.
-    fn start(&mut self, me: &'static Thread, thread: &Thread) -> Standing {
+    fn start(&mut self, me: &'static Thread, thread: &Thread) -> WaitingThread {
         let site = own_site(&mut self.places, me);
         let mut origin = vec![self.places.beginning_at(site)];
         origin.extend(self.calls(me, true));
         let functions = innermost(origin.iter().copied());
         self.origins.insert(thread.id, origin);
-        Standing { functions, ..Standing::NOWHERE }
+        WaitingThread { functions, ..WaitingThread::NOWHERE }
     }
 
     fn save(&self) {
@@ -244,9 +245,9 @@ impl Hunt {
 
 impl Scheduler {
     /// The thread, which is the calling one, hands over.
-    pub(super) fn note_standing(&mut self, me: &'static Thread, state: State) {
+    pub(super) fn note_standing(&mut self, me: &'static Thread, state: RunState) {
         let Some(hunt) = &mut self.hunt else { return };
-        if state == State::Done {
+        if state == RunState::Done {
             hunt.strategy.ended(me.id);
         }
         let standing = hunt.standing(me);
@@ -256,20 +257,20 @@ impl Scheduler {
     }
 
     /// Where a new thread stands, which the calling one has started.
-    pub(super) fn standing_of_new(&mut self, thread: &Thread) -> Standing {
+    pub(super) fn standing_of_new(&mut self, thread: &Thread) -> WaitingThread {
         match (&mut self.hunt, me()) {
             (Some(hunt), Some(me)) if is_learning() => hunt.start(me, thread),
-            _ => Standing::NOWHERE,
+            _ => WaitingThread::NOWHERE,
         }
     }
 
     /// The thread that the strategy picks; none if no thread can run.
     pub(super) fn pick_by_strategy(&mut self) -> Option<&'static Thread> {
         let hunt = self.hunt.as_mut()?;
-        let is_ready = |slot: &&super::Slot| slot.state == State::Ready;
+        let is_ready = |slot: &&super::Slot| slot.state == RunState::Ready;
         hunt.ready.clear();
         hunt.ready.extend(self.slots.iter().filter(is_ready).map(|slot| {
-            let Standing { next, functions } = slot.standing;
+            let WaitingThread { next, functions } = slot.standing;
             Ready { thread: slot.thread.id, next, functions }
         }));
         if hunt.ready.is_empty() {

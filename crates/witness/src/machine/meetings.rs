@@ -2,12 +2,12 @@
 
 use foretell_trace::{BarrierId, CondId, ThreadId};
 
-use super::{Machine, Thread, require};
+use super::{Machine, ThreadProgress, require};
 use crate::blocked::Blocked;
 use crate::observed::NONE;
 
 #[derive(Clone, Debug, Default)]
-pub(super) struct Barrier {
+pub(super) struct BarrierState {
     /// The generation that gathers: all before it are complete.
     pub(super) generation: u32,
     /// How many have arrived for it.
@@ -19,7 +19,7 @@ pub(super) struct Barrier {
 impl Machine<'_> {
     pub(super) fn notified(&self, index: u32, thread: ThreadId, cond: CondId) -> Result<(), Blocked> {
         let spurious = !self.observed.is_notified(index);
-        let Thread { notified, signals, .. } = self.threads[thread.index()];
+        let ThreadProgress { notified, signals, .. } = self.threads[thread.index()];
         require(spurious || notified || signals > 0, Blocked::NotNotified(cond))
     }
 
@@ -46,7 +46,7 @@ impl Machine<'_> {
     }
 
     /// Changes all threads that wait for a notification of the condition.
-    pub(super) fn notify(&mut self, cond: CondId, act: impl Fn(&mut Thread)) {
+    pub(super) fn notify(&mut self, cond: CondId, act: impl Fn(&mut ThreadProgress)) {
         for &waiter in &self.waiting[cond.index()] {
             act(&mut self.threads[waiter.index()]);
         }

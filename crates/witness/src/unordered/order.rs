@@ -15,24 +15,24 @@ use super::clock::{Clock, Publication, Snapshots, narrow};
 /// Happens-before among the events that have passed. Its memory grows with the number of names, not of events.
 #[derive(Debug, Default)]
 pub(crate) struct HappensBefore {
-    threads: Vec<Thread>,
-    vars: Vec<Variable>,
+    threads: Vec<OrderedThread>,
+    vars: Vec<OrderedVariable>,
     /// The release sequences of atomic variables: what each thread that heads one has published.
-    /// [`Variable::sequence`] points here.
+    /// [`OrderedVariable::sequence`] points here.
     sequences: Vec<Vec<(ThreadId, Clock)>>,
-    locks: Vec<Lock>,
+    locks: Vec<OrderedLock>,
     /// What the last operation on each semaphore knew.
     sems: Vec<Clock>,
     /// What the last notification on each condition knew.
     conds: Vec<Clock>,
-    barriers: Vec<Barrier>,
+    barriers: Vec<OrderedBarrier>,
     snapshots: Snapshots,
     /// What happens before every later event since the last unexplained one, also in threads yet to come.
     known_to_all: Clock,
 }
 
 #[derive(Debug, Default)]
-struct Thread {
+struct OrderedThread {
     /// Its vector clock. Its own entry is its local time, which advances after each publication.
     clock: Clock,
     /// A snapshot of the clock, valid but for the own entry. Dropped when the clock changes.
@@ -44,7 +44,7 @@ struct Thread {
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Variable {
+struct OrderedVariable {
     /// The last write.
     written: Option<Publication>,
     /// Whether that was atomic.
@@ -56,7 +56,7 @@ struct Variable {
 }
 
 #[derive(Debug, Default)]
-struct Lock {
+struct OrderedLock {
     /// What the last exclusive release knew.
     exclusive: Clock,
     /// What the shared releases so far knew. Only grows.
@@ -64,7 +64,7 @@ struct Lock {
 }
 
 #[derive(Debug, Default)]
-struct Barrier {
+struct OrderedBarrier {
     /// The threads that have arrived and not departed yet, with the generation.
     inside: Vec<(ThreadId, u32)>,
     /// The generation that the next arrival joins.
@@ -185,7 +185,7 @@ impl HappensBefore {
         while self.threads.len() <= thread {
             let mut clock = Clock::beginning(self.threads.len());
             clock.join(&self.known_to_all);
-            self.threads.push(Thread { clock, ..Thread::default() });
+            self.threads.push(OrderedThread { clock, ..OrderedThread::default() });
         }
     }
 
@@ -232,7 +232,7 @@ impl HappensBefore {
         }
     }
 
-    fn see_sequence(&mut self, thread: ThreadId, var: Variable, order: MemOrder) {
+    fn see_sequence(&mut self, thread: ThreadId, var: OrderedVariable, order: MemOrder) {
         let Some(place) = var.sequence.checked_sub(1) else { return };
         let state = &mut self.threads[thread.index()];
         for (_, released) in &self.sequences[place as usize] {
@@ -364,12 +364,12 @@ impl HappensBefore {
 }
 
 /// What a store with this order publishes: all that its thread knows, or what it knew at its last release fence.
-fn released(state: &Thread, order: MemOrder) -> &Clock {
+fn released(state: &OrderedThread, order: MemOrder) -> &Clock {
     if order.releases() { &state.clock } else { &state.release_fence }
 }
 
 /// The thread learns all of `clock`.
-fn learn(state: &mut Thread, snapshots: &mut Snapshots, clock: &Clock) {
+fn learn(state: &mut OrderedThread, snapshots: &mut Snapshots, clock: &Clock) {
     if state.clock.join(clock)
         && let Some(old) = state.snapshot.take()
     {
@@ -378,7 +378,7 @@ fn learn(state: &mut Thread, snapshots: &mut Snapshots, clock: &Clock) {
 }
 
 /// The thread learns all of `link`, which then knows what the thread knows.
-fn chain(state: &mut Thread, snapshots: &mut Snapshots, link: &mut Clock) {
+fn chain(state: &mut OrderedThread, snapshots: &mut Snapshots, link: &mut Clock) {
     learn(state, snapshots, link);
     link.copy(&state.clock);
 }
