@@ -23,10 +23,12 @@ mod facts;
 mod heap;
 mod limits;
 mod literal;
+mod proof;
 mod search;
 mod solver;
 mod theory;
 
 pub use limits::{SearchAnswer, SearchLimits, Statistics};
 pub use literal::Lit;
+pub use proof::{Origin, ProofLog, ProofStep, StepId};
 pub use solver::{Node, OrderSolver};

@@ -8,12 +8,15 @@
 //! Clauses and variables may be added at any time. A new clause takes back only as much as it contradicts, so what was
 //! decided for the last solution is there for the next one.
 
+mod logging;
+
 use std::time::Instant;
 
 use crate::clauses::{ClauseId, Clauses, Watch};
 use crate::heap::Heap;
 use crate::limits::{SearchAnswer, SearchLimits, Statistics};
 use crate::literal::{Lit, Var, narrow};
+use crate::proof::{ProofLog, StepId};
 use crate::theory::Theory;
 
 /// How many conflicts the shortest stretch between two restarts has.
@@ -59,6 +62,8 @@ pub(crate) struct Search<T> {
     conflicts: u64,
     decisions: u64,
     propagations: u64,
+    /// What was done, if that is to be checked.
+    proof: Option<Box<ProofLog>>,
 }
 
 /// What is opened by a decision.
@@ -110,6 +115,7 @@ impl<T: Theory> Search<T> {
             conflicts: 0,
             decisions: 0,
             propagations: 0,
+            proof: None,
         };
         search.add_variable(true);
         search.add_clause(&[Lit::TRUE]);
@@ -129,6 +135,18 @@ impl<T: Theory> Search<T> {
     }
 
     pub(crate) fn add_clause(&mut self, literals: &[Lit]) {
+        let stated = self.proof.as_mut().map(|proof| proof.state(literals));
+        self.add_logged(literals, stated);
+    }
+
+    /// A literal that chains and facts decide.
+    pub(crate) fn add_known(&mut self, literal: Lit) {
+        let lemma = self.proof.as_mut().map(|proof| proof.cycle(&[literal]));
+        self.add_logged(&[literal], lemma);
+    }
+
+    /// Adds a clause that is this step of the proof.
+    fn add_logged(&mut self, literals: &[Lit], step: Option<StepId>) {
         let mut literals = literals.to_vec();
         literals.sort_unstable();
         literals.dedup();
@@ -137,6 +155,7 @@ impl<T: Theory> Search<T> {
             return;
         }
         literals.retain(|&literal| !(self.is_false(literal) && self.level(literal) == 0));
+        let step = self.log_shortened(&literals, step);
         // True and open literals first, then false ones that are false since the highest level.
         literals.sort_by_key(|&literal| {
             std::cmp::Reverse(if self.is_false(literal) { self.level(literal) } else { u32::MAX })
@@ -144,12 +163,14 @@ impl<T: Theory> Search<T> {
         match *literals {
             [] => self.unsatisfiable = true,
             [only] => {
+                self.log_unit(only, step);
                 self.go_back(0);
                 self.assign(only, Reason::None);
             }
             [first, second, ..] => {
                 self.make_room(first, second);
                 let clause = self.clauses.add(&literals, 0, 0);
+                self.log_held(step);
                 self.problem.push(clause);
                 if self.is_open(first) && self.is_false(second) {
                     self.assign(first, Reason::Clause(clause));
@@ -202,6 +223,7 @@ impl<T: Theory> Search<T> {
             patience -= 1;
             if !self.propagate() {
                 if !self.is_above_bottom_in_conflict() {
+                    self.log_refutation();
                     return SearchAnswer::Unsat;
                 }
                 if limits.conflicts.is_some_and(|limit| self.conflicts - first >= limit) {
@@ -245,6 +267,7 @@ impl<T: Theory> Search<T> {
             if let Some(clause) = found {
                 self.conflict.clear();
                 self.conflict.extend_from_slice(self.clauses.literals(clause));
+                self.log_conflict(Some(clause));
                 self.clauses.use_at(clause, narrow_time(self.conflicts));
                 return false;
             }
@@ -303,6 +326,7 @@ impl<T: Theory> Search<T> {
             let place = narrow(self.theory_head);
             if !self.theory.assign(literal, place, &mut self.implied, &mut self.conflict) {
                 self.conflict.iter_mut().for_each(|literal| *literal = !*literal);
+                self.log_conflict(None);
                 return false;
             }
             self.theory_head += 1;
@@ -327,6 +351,9 @@ impl<T: Theory> Search<T> {
         let (level, place) = (narrow(self.levels.len()), narrow(self.trail.len()));
         self.sources[literal.var() as usize] = AssignmentCause { reason, level, place };
         self.trail.push(literal);
+        if self.proof.is_some() && self.levels.is_empty() {
+            self.log_assignment(literal);
+        }
     }
 
     /// Decides the next variable. False if all clauses are satisfied.
@@ -437,6 +464,9 @@ impl<T: Theory> Search<T> {
                 *reason = renumbered[clause as usize].map_or(Reason::None, Reason::Clause);
             }
         }
+        if let Some(proof) = &mut self.proof {
+            proof.renumber(&renumbered);
+        }
     }
 
     /// Whether anything that was decided has a part in the conflict. Goes back to the level where the conflict arises.
@@ -452,6 +482,7 @@ impl<T: Theory> Search<T> {
     fn learn(&mut self) {
         let mut learnt = self.analyse();
         self.minimise(&mut learnt);
+        let step = self.log_learnt(&learnt);
         let spread = self.spread(&learnt);
         self.heap.decay();
         // The literal that will be false since the highest level is the one to watch besides the implied one.
@@ -462,9 +493,11 @@ impl<T: Theory> Search<T> {
         });
         self.go_back(level as usize);
         if learnt.len() == 1 {
+            self.log_unit(learnt[0], step);
             self.assign(learnt[0], Reason::None);
         } else {
             let clause = self.clauses.add(&learnt, spread, narrow_time(self.conflicts));
+            self.log_held(step);
             self.assign(learnt[0], Reason::Clause(clause));
         }
     }
@@ -517,10 +550,12 @@ impl<T: Theory> Search<T> {
                 self.clauses.use_at(clause, narrow_time(self.conflicts));
                 let others = self.clauses.literals(clause).iter().filter(|&&other| other != literal);
                 reason.extend(others);
+                self.log_reason(clause);
             }
             Reason::Theory => {
                 self.theory.explain(literal, source.place, reason);
                 reason.iter_mut().for_each(|literal| *literal = !*literal);
+                self.log_lemma(literal, reason);
             }
         }
     }
@@ -530,6 +565,7 @@ impl<T: Theory> Search<T> {
         let marked = learnt.clone();
         let first = learnt[0];
         learnt.retain(|&literal| literal == first || !self.follows_from_seen(literal));
+        self.log_dropped(&marked, learnt);
         marked.iter().for_each(|literal| self.seen[literal.var() as usize] = false);
     }
 

@@ -8,6 +8,7 @@ use crate::clocks::Clocks;
 use crate::facts::{Chains, Facts};
 use crate::limits::{SearchAnswer, SearchLimits, Statistics};
 use crate::literal::{Lit, Var};
+use crate::proof::ProofLog;
 use crate::search::Search;
 
 /// A thing to be ordered: its number, from 0.
@@ -131,9 +132,9 @@ impl OrderSolver {
         let facts = self.facts.get_or_init(|| Facts::new(&self.chains, &self.stated));
         for &(var, a, b) in &self.atoms[self.known_atoms..] {
             if facts.reaches(&self.chains, a, b) {
-                self.search.add_clause(&[Lit::new(var, true)]);
+                self.search.add_known(Lit::new(var, true));
             } else if facts.reaches(&self.chains, b, a) {
-                self.search.add_clause(&[Lit::new(var, false)]);
+                self.search.add_known(Lit::new(var, false));
             } else {
                 self.search.with_theory(|clocks, implied| {
                     clocks.add_atom(&self.chains, facts, var, (a, b), implied);
@@ -156,6 +157,25 @@ impl OrderSolver {
                 if self.model[var as usize] { (a, b) } else { (b, a) }
             },
         )
+    }
+
+    /// The nodes that a literal puts in order, earlier first, if it is about the order.
+    pub fn ordered(&self, literal: Lit) -> Option<(Node, Node)> {
+        let found = self.atoms.binary_search_by_key(&literal.var(), |atom| atom.0).ok()?;
+        let (_, a, b) = self.atoms[found];
+        Some(if literal.is_positive() { (a, b) } else { (b, a) })
+    }
+
+    /// From here on keeps a proof of what is found; to be called before the first clause.
+    pub fn log_proof(&mut self) {
+        self.search.log_proof();
+    }
+
+    /// The proof that there is no solution, if one was asked for and there is none.
+    ///
+    /// Nothing is proven if the facts alone contradict each other.
+    pub fn proof(&self) -> Option<&ProofLog> {
+        self.search.proof().filter(|proof| proof.refutation().is_some())
     }
 
     /// What has been done so far.

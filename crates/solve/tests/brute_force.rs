@@ -1,5 +1,7 @@
 //! Small random problems, held against all orders and all values of booleans.
 
+mod checked;
+
 use foretell_solve::{Lit, Node, OrderSolver, SearchAnswer, SearchLimits};
 use proptest::prelude::*;
 
@@ -97,6 +99,7 @@ impl Problem {
 /// Adds the clauses in stretches, with a search after each, and compares every answer.
 fn check(problem: &Problem, stretch: usize, facts_first: bool, limits: &SearchLimits) {
     let mut solver = OrderSolver::new(&problem.chain_of);
+    solver.log_proof();
     if facts_first {
         problem.facts.iter().for_each(|&(a, b)| solver.fact(a, b));
     }
@@ -131,6 +134,9 @@ fn check_answer(problem: &Problem, solver: &mut OrderSolver, clauses: &[Vec<Lit>
         return;
     }
     assert_eq!(answer == SearchAnswer::Sat, expected);
+    if !expected && problem.is_satisfiable(0) {
+        checked::refutation(solver, clauses);
+    }
     if expected {
         assert!(clauses.iter().all(|clause| clause.iter().any(|&literal| solver.value(literal))));
         assert!(!problem.has_cycle(solver.edges()));

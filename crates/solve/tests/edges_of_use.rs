@@ -3,34 +3,46 @@
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
+mod checked;
+
 use foretell_solve::{Lit, Node, OrderSolver, SearchAnswer, SearchLimits};
 
 /// More pigeons than holes, where a pigeon is in the hole of the milestone that it comes right before.
 fn pigeons(holes: Node) -> OrderSolver {
-    let pigeons = holes + 1;
-    let nodes = pigeons + holes * pigeons;
-    let mut solver = OrderSolver::new(&(0..nodes).collect::<Vec<_>>());
-    let door = |pigeon: Node, hole: Node| pigeons + hole * pigeons + pigeon;
-    for pigeon in 0..pigeons {
-        let somewhere: Vec<Lit> = (0..holes).map(|hole| solver.before(door(pigeon, hole), pigeon)).collect();
-        solver.clause(&somewhere);
-    }
-    for hole in 0..holes {
-        for first in 0..pigeons {
-            for second in first + 1..pigeons {
-                let pair =
-                    [solver.before(first, door(first, hole)), solver.before(second, door(second, hole))];
-                solver.clause(&pair);
-            }
-        }
+    let mut solver = OrderSolver::new(&(0..(holes + 1) * (holes + 1)).collect::<Vec<_>>());
+    for clause in pigeon_clauses(&mut solver, holes) {
+        solver.clause(&clause);
     }
     solver
 }
 
+fn pigeon_clauses(solver: &mut OrderSolver, holes: Node) -> Vec<Vec<Lit>> {
+    let pigeons = holes + 1;
+    let mut clauses = Vec::new();
+    let door = |pigeon: Node, hole: Node| pigeons + hole * pigeons + pigeon;
+    for pigeon in 0..pigeons {
+        let somewhere: Vec<Lit> = (0..holes).map(|hole| solver.before(door(pigeon, hole), pigeon)).collect();
+        clauses.push(somewhere);
+    }
+    for hole in 0..holes {
+        for first in 0..pigeons {
+            for second in first + 1..pigeons {
+                let pair = [first, second].map(|pigeon| solver.before(pigeon, door(pigeon, hole)));
+                clauses.push(pair.to_vec());
+            }
+        }
+    }
+    clauses
+}
+
 #[test]
 fn few_pigeons_do_not_fit() {
-    let mut solver = pigeons(8);
+    let mut solver = OrderSolver::new(&(0..9 * 9).collect::<Vec<_>>());
+    solver.log_proof();
+    let clauses = pigeon_clauses(&mut solver, 8);
+    clauses.iter().for_each(|clause| solver.clause(clause));
     assert_eq!(solver.solve(&SearchLimits::default()), SearchAnswer::Unsat);
+    checked::refutation(&solver, &clauses);
     // Hard enough that learnt clauses had to be dropped on the way.
     assert!(solver.statistics().conflicts > 5000, "{:?}", solver.statistics());
 }

@@ -1,5 +1,7 @@
 //! Larger random problems: stating clauses when a solution breaks them must lead to the same answer as stating all.
 
+mod checked;
+
 use foretell_solve::{Lit, Node, OrderSolver, SearchAnswer, SearchLimits};
 
 const NODES: usize = 100;
@@ -42,9 +44,10 @@ impl Problem {
         solver
     }
 
-    fn state(solver: &mut OrderSolver, clause: &[(Node, Node); 3]) {
+    fn state(solver: &mut OrderSolver, clause: &[(Node, Node); 3]) -> Vec<Lit> {
         let literals: [Lit; 3] = clause.map(|(a, b)| solver.before(a, b));
         solver.clause(&literals);
+        literals.to_vec()
     }
 
     /// The place of each node in an order that agrees with the solution.
@@ -68,19 +71,25 @@ impl Problem {
 
     fn solve_at_once(&self) -> SearchAnswer {
         let mut solver = self.solver();
-        self.clauses.iter().for_each(|clause| Problem::state(&mut solver, clause));
+        solver.log_proof();
+        let stated: Vec<_> = self.clauses.iter().map(|clause| Problem::state(&mut solver, clause)).collect();
         let answer = solver.solve(&SearchLimits::default());
         if answer == SearchAnswer::Sat {
             assert_eq!(self.broken(&self.places(&solver)).count(), 0);
+        } else {
+            checked::refutation(&solver, &stated);
         }
         answer
     }
 
     fn solve_lazily(&self) -> SearchAnswer {
         let mut solver = self.solver();
+        solver.log_proof();
+        let mut stated = Vec::new();
         loop {
             let answer = solver.solve(&SearchLimits::default());
             if answer != SearchAnswer::Sat {
+                checked::refutation(&solver, &stated);
                 return answer;
             }
             let places = self.places(&solver);
@@ -88,7 +97,7 @@ impl Problem {
             if broken.is_empty() {
                 return SearchAnswer::Sat;
             }
-            broken.into_iter().for_each(|clause| Problem::state(&mut solver, clause));
+            stated.extend(broken.into_iter().map(|clause| Problem::state(&mut solver, clause)));
         }
     }
 
