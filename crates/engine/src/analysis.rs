@@ -111,6 +111,8 @@ impl fmt::Display for Reason {
 pub struct Counts {
     /// Pairs that are no race.
     pub refuted: u64,
+    /// Races that are proven, but not listed, since everything was to stop.
+    pub proven_not_listed: usize,
     /// Pairs that have no race within one window.
     pub not_in_window: u64,
     /// Pairs that were not looked at, or that the result has no room for, as far as they were counted.
@@ -339,6 +341,7 @@ impl Judged {
 impl Counts {
     fn add(&mut self, other: Counts) {
         self.refuted += other.refuted;
+        self.proven_not_listed += other.proven_not_listed;
         self.not_in_window += other.not_in_window;
         self.not_examined += other.not_examined;
         self.not_listed += other.not_listed;

@@ -8,6 +8,9 @@ use std::time::Duration;
 
 use foretell_predict::{NoSolver, Solver};
 
+/// How many races are listed if everything is to stop: to look up and to name each of very many takes seconds.
+pub(crate) const LISTED_LATE: usize = 2_000;
+
 /// What an analysis asks its caller while it works.
 pub trait Control: Sync {
     /// Set once everything is to stop. What is known by then is still returned.
@@ -26,6 +29,11 @@ pub trait Control: Sync {
     /// Whether the user has stopped the analysis, and not a limit.
     fn is_interrupted(&self) -> bool {
         false
+    }
+
+    /// Whether only so much is reported as can be reported at once.
+    fn must_report_at_once(&self) -> bool {
+        self.is_interrupted() || self.is_urgent()
     }
 
     /// Whether the time limit was reached.

@@ -11,7 +11,7 @@ use foretell_report::{
 use foretell_trace::{EventId, Names, Trace};
 
 use crate::analysis::{self, Analysis, Found};
-use crate::control::Control;
+use crate::control::{Control, LISTED_LATE};
 use crate::error::Error;
 use crate::input::Input;
 use crate::slice::Sliced;
@@ -25,8 +25,6 @@ const LOOKED_AT_LATE: usize = 2_000_000;
 const LOOKS: usize = 1 << 16;
 /// How many races of a report have a story; more would hardly be read.
 const STORIES: usize = 1_000;
-/// How many races are listed if everything is to stop: to look up and to name each of very many takes seconds.
-const LISTED_LATE: usize = 10_000;
 /// How many places of pictures are shown with the lines of the program.
 const PLACES: usize = 5_000;
 
@@ -126,8 +124,8 @@ pub fn report(
     excerpts: &mut dyn Excerpts,
     control: &dyn Control,
 ) -> Result<Report, Error> {
-    let proven = analysis.races.len();
-    if is_late(control) {
+    let proven = analysis.races.len() + analysis.counts.proven_not_listed;
+    if control.must_report_at_once() {
         analysis.races.truncate(LISTED_LATE);
     }
     let branches: Vec<Arc<Detour>> = analysis.races.iter().filter_map(|found| found.branch.clone()).collect();
@@ -153,7 +151,7 @@ pub fn report(
         let races = if left_out == 1 { "1 race is".to_string() } else { format!("{left_out} races are") };
         report.notes.push(format!("{races} listed without how it comes about: there was no time for that"));
     }
-    if is_late(control) && of_run > LISTED_LATE {
+    if control.must_report_at_once() && of_run > LISTED_LATE {
         report.races.drain(LISTED_LATE..of_run);
     }
     let not_listed = proven - report.races.len();
@@ -410,11 +408,6 @@ fn draw_pictures(trace: &Trace, races: &mut [Race], control: &dyn Control) -> us
         race.picture = Picture::new(trace, &recorded, race, &mut room).map(Box::new);
     }
     0
-}
-
-/// Whether only so much is reported as can be reported at once.
-fn is_late(control: &dyn Control) -> bool {
-    control.is_interrupted() || control.is_urgent()
 }
 
 /// Whether everything is to stop, and there are too many events to go through all of them for each question.

@@ -11,7 +11,7 @@ use foretell_trace::{Batch, Event, EventId, Names, Trace};
 use foretell_witness::{Claim, Model, Proof, Referee, Rejection, UnorderedReferee};
 
 use crate::analysis::{Analysis, Candidate, Counts, Found, Judged, Reason, Room};
-use crate::control::Control;
+use crate::control::{Control, LISTED_LATE};
 use crate::error::Error;
 use crate::input::Input;
 use crate::plan::Plan;
@@ -190,7 +190,7 @@ impl Stage<'_> {
         };
         let mut referee = UnorderedReferee::new(pairs.iter().zip(&verdicts).filter_map(is_open).collect());
         self.for_each_batch(trace, |first, events| referee.batch(first, events));
-        // After a stop the referee has not seen all events, and rejects what lies beyond.
+        let has_seen_all = !self.control.is_stopped();
         let mut second_opinions = referee.verdicts().into_iter();
         let mut judged = Judged::default();
         for (pair, verdict) in pairs.iter().zip(verdicts) {
@@ -198,9 +198,14 @@ impl Stage<'_> {
             match verdict {
                 Verdict::Race(race) => judged.races.push(*race),
                 Verdict::Open(rejection) => match second_opinions.next() {
+                    Some(Ok(_)) if self.lists_enough(&judged) => {
+                        judged.counts.proven_not_listed += 1;
+                    }
                     Some(Ok(finding)) => {
                         judged.races.push(Found::new(finding, trace.names(), event));
                     }
+                    // The referee rejects what lies beyond the last event that it has seen.
+                    _ if !has_seen_all => judged.counts.not_examined += 1,
                     second => {
                         let rejection = rejection.or(second.and_then(Result::err));
                         judged.candidates.push(rejected(*pair, rejection, trace.names(), event));
@@ -209,6 +214,11 @@ impl Stage<'_> {
             }
         }
         judged
+    }
+
+    /// Whether as many races are named as are listed when all is to be reported at once.
+    fn lists_enough(&self, judged: &Judged) -> bool {
+        judged.races.len() >= LISTED_LATE && self.control.must_report_at_once()
     }
 
     /// Has the referee check all pairs in one pass.
