@@ -163,21 +163,23 @@ pub(crate) fn is_source(file: &Path) -> bool {
     is_rust(file) || Language::of(file).is_some()
 }
 
-/// The program to run: one that is built in the folder, if this is a source file.
-pub(crate) fn build(program: &Path, folder: &Folder, models: &[PathBuf]) -> Result<PathBuf, Failure> {
-    let built = folder.path().join("program");
-    if is_rust(program) {
-        rust::build(&Tools::find_for_rust()?, program, &built, models)?;
-    } else if let Some(language) = Language::of(program) {
-        compiler::build(&Tools::find()?, language, program, &built, models)?;
-    } else if !models.is_empty() {
-        return Err(Failure::Usage(
-            "models are compiled into the program: name them when it is built, as in foretell cc --models FILE".to_string(),
-        ));
-    } else {
-        return Ok(program.to_path_buf());
+/// The program to run, and the folder that it was built in, if this is a source file.
+pub(crate) fn build(program: &Path, models: &[PathBuf]) -> Result<(PathBuf, Option<Folder>), Failure> {
+    if !is_source(program) {
+        return match models {
+            [] => Ok((program.to_path_buf(), None)),
+            _ => Err(Failure::Usage(
+                "models are compiled into the program: name them when it is built, as in foretell cc --models FILE".to_string(),
+            )),
+        };
     }
-    Ok(built)
+    let folder = Folder::new()?;
+    let built = folder.path().join("program");
+    match Language::of(program) {
+        Some(language) => compiler::build(&Tools::find()?, language, program, &built, models)?,
+        None => rust::build(&Tools::find_for_rust()?, program, &built, models)?,
+    }
+    Ok((built, Some(folder)))
 }
 
 /// The report of each technique on what one process did.

@@ -40,7 +40,7 @@ pub(crate) struct Native<'a> {
     /// Races that were seen in runs which were then recorded: whatever could be proven of them is.
     looked_at: RwLock<HashSet<Pair>>,
     /// Where the program is, if it was built.
-    _built: Folder,
+    _built: Option<Folder>,
 }
 
 impl Native<'_> {
@@ -50,9 +50,8 @@ impl Native<'_> {
         arguments: &'a [OsString],
         models: &[PathBuf],
     ) -> Result<Native<'a>, Failure> {
-        let folder = Folder::new()?;
-        let program = build(name, &folder, models)?;
-        Ok(Native { name, arguments, program, looked_at: RwLock::default(), _built: folder })
+        let (program, built) = build(name, models)?;
+        Ok(Native { name, arguments, program, looked_at: RwLock::default(), _built: built })
     }
 
     /// Runs the program as the plan says, with online detection or with a recording. Its output is discarded unless it
