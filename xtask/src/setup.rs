@@ -39,7 +39,7 @@ pub fn install() -> Result<(), String> {
         must("apt-get", &["update", "--quiet"])?;
         must("apt-get", &["install", "--yes", "--quiet", "--no-install-recommends", need.package])?;
     }
-    install_sanitizer()?;
+    install_libraries()?;
     for component in ["rustfmt", "clippy"] {
         if !has_component(component) {
             must("rustup", &["component", "add", component])?;
@@ -64,17 +64,32 @@ fn install_browser() -> Result<(), String> {
     must("apt-get", &["install", "--yes", "--quiet", "--no-install-recommends", PACKAGE])
 }
 
-/// The runtime of ThreadSanitizer, which recording is compared with, is no program: clang knows whether it is there.
-fn install_sanitizer() -> Result<(), String> {
-    const PACKAGE: &str = "libclang-rt-22-dev";
-    let file = format!("-print-file-name=libclang_rt.tsan-{}.a", std::env::consts::ARCH);
-    let asked = Command::new("clang-22").arg(file).output();
-    let path =
-        asked.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_string()).unwrap_or_default();
-    if Path::new(&path).is_absolute() || !is_there("apt-get") || !is_root() {
+/// Libraries for programs that are recorded, and the Debian packages that have them. They are no programs: clang
+/// knows whether they are there. Recording is compared with ThreadSanitizer.
+fn libraries() -> [(String, &'static str); 3] {
+    [
+        (format!("libclang_rt.tsan-{}.a", std::env::consts::ARCH), "libclang-rt-22-dev"),
+        ("libomp.so".to_string(), "libomp-22-dev"),
+        ("libglib-2.0.so".to_string(), "libglib2.0-dev"),
+    ]
+}
+
+/// Installs libraries that tests of recording need, where we are root. Without them these tests are skipped.
+fn install_libraries() -> Result<(), String> {
+    let libraries = libraries();
+    let missing: Vec<&str> =
+        libraries.iter().filter(|(file, _)| !has_library(file)).map(|(_, package)| *package).collect();
+    if missing.is_empty() || !is_there("apt-get") || !is_root() {
         return Ok(());
     }
-    must("apt-get", &["install", "--yes", "--quiet", "--no-install-recommends", PACKAGE])
+    must("apt-get", &["update", "--quiet"])?;
+    must("apt-get", &[&["install", "--yes", "--quiet", "--no-install-recommends"], &missing[..]].concat())
+}
+
+/// Whether clang finds the library: it prints the path of a file that is there.
+fn has_library(file: &str) -> bool {
+    let asked = Command::new("clang-22").arg(format!("-print-file-name={file}")).output();
+    asked.is_ok_and(|output| Path::new(String::from_utf8_lossy(&output.stdout).trim()).is_absolute())
 }
 
 fn is_there(program: &str) -> bool {

@@ -61,6 +61,9 @@ impl Family {
 
     /// The options of its programs; none if a library is missing.
     pub fn options(&self) -> Option<Vec<String>> {
+        if self.options.contains(&"-fopenmp") && !has_openmp() {
+            return None;
+        }
         let mut options: Vec<String> = self.options.iter().map(ToString::to_string).collect();
         if let Some(library) = self.library {
             let asked = Command::new("pkg-config").args(["--cflags", "--libs", library]).output().ok()?;
@@ -69,6 +72,12 @@ impl Family {
         }
         Some(options)
     }
+}
+
+/// Whether clang finds the library of OpenMP: then it prints where that is.
+fn has_openmp() -> bool {
+    let asked = Command::new("clang-22").arg("-print-file-name=libomp.so").output();
+    asked.is_ok_and(|output| Path::new(String::from_utf8_lossy(&output.stdout).trim()).is_absolute())
 }
 
 fn member(folder: &Path, name: String) -> Member {
