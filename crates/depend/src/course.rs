@@ -103,8 +103,12 @@ impl Course {
 
     fn step(&mut self, thread: ThreadId, op: Op) -> bool {
         match op {
-            Op::Acquire(lock) => return self.acquire(thread, lock, LockMode::Exclusive),
-            Op::AcquireShared(lock) => return self.acquire(thread, lock, LockMode::Shared),
+            Op::Acquire(lock) | Op::TryAcquire(lock) => {
+                return self.acquire(thread, lock, LockMode::Exclusive);
+            }
+            Op::AcquireShared(lock) | Op::TryAcquireShared(lock) => {
+                return self.acquire(thread, lock, LockMode::Shared);
+            }
             Op::Release(lock) => return self.release(thread, lock, LockMode::Exclusive),
             Op::ReleaseShared(lock) => return self.release(thread, lock, LockMode::Shared),
             Op::TryAcquireFailed(lock) => return !self.holds(lock).is_empty(),

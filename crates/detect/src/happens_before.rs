@@ -112,7 +112,9 @@ impl HappensBefore {
             | Op::Write { .. }
             | Op::Load { .. }
             | Op::Acquire(_)
+            | Op::TryAcquire(_)
             | Op::AcquireShared(_)
+            | Op::TryAcquireShared(_)
             | Op::Woken { .. }
             | Op::WaitTimeout { .. }
             | Op::Notify(_)

@@ -137,10 +137,15 @@ impl MustOrder {
                 at(&mut self.allocated, var.index()).join(clocks.of(thread));
                 clocks.advance(thread);
             }
-            Op::Acquire(lock) | Op::Woken { lock, .. } | Op::WaitTimeout { lock, .. } => {
+            Op::Acquire(lock)
+            | Op::TryAcquire(lock)
+            | Op::Woken { lock, .. }
+            | Op::WaitTimeout { lock, .. } => {
                 self.begin_section(thread, lock, LockMode::Exclusive);
             }
-            Op::AcquireShared(lock) => self.begin_section(thread, lock, LockMode::Shared),
+            Op::AcquireShared(lock) | Op::TryAcquireShared(lock) => {
+                self.begin_section(thread, lock, LockMode::Shared)
+            }
             Op::Release(lock) | Op::Wait { lock, .. } => {
                 self.end_section(thread, lock, LockMode::Exclusive);
             }

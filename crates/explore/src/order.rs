@@ -138,13 +138,15 @@ impl Objects {
         }
         match op {
             Op::Alloc(var) => self.vars[var.index()].touch(step, None, before),
-            Op::AcquireShared(lock) | Op::ReleaseShared(lock) => {
+            Op::AcquireShared(lock) | Op::TryAcquireShared(lock) | Op::ReleaseShared(lock) => {
                 self.locks[lock.index()].touch(step, Some(Kind::Share), before);
             }
             Op::TryAcquireFailed(lock) | Op::TryAcquireSharedFailed(lock) => {
                 self.locks[lock.index()].touch(step, Some(Kind::Attempt), before);
             }
-            Op::Acquire(lock) | Op::Release(lock) => self.locks[lock.index()].touch(step, None, before),
+            Op::Acquire(lock) | Op::TryAcquire(lock) | Op::Release(lock) => {
+                self.locks[lock.index()].touch(step, None, before)
+            }
             Op::Wait { cond, lock } | Op::Woken { cond, lock } | Op::WaitTimeout { cond, lock } => {
                 self.conds[cond.index()].touch(step, None, before);
                 self.locks[lock.index()].touch(step, None, before);

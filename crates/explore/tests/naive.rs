@@ -72,12 +72,14 @@ fn naive(trace: &Trace) -> Option<Naive> {
 
 /// Whether two events may not change places.
 fn depend(a: Event, b: Event) -> bool {
-    let shares = |op| matches!(op, Op::AcquireShared(_) | Op::ReleaseShared(_));
+    let shares = |op| matches!(op, Op::AcquireShared(_) | Op::TryAcquireShared(_) | Op::ReleaseShared(_));
     let fails = |op| matches!(op, Op::TryAcquireFailed(_) | Op::TryAcquireSharedFailed(_));
     let lock = |op| match op {
         Op::Acquire(lock)
+        | Op::TryAcquire(lock)
         | Op::Release(lock)
         | Op::AcquireShared(lock)
+        | Op::TryAcquireShared(lock)
         | Op::ReleaseShared(lock)
         | Op::TryAcquireFailed(lock)
         | Op::TryAcquireSharedFailed(lock)

@@ -34,8 +34,8 @@ impl Following {
     pub(crate) fn follow(&mut self, memory: &Memory, thread: u32, op: SyncOp, object: u64, other: u64) {
         let place = |address| (memory.era(address), address);
         match op {
-            SyncOp::Lock => self.lock(place(object), thread, HoldMode::Alone),
-            SyncOp::LockShared => {
+            SyncOp::Lock | SyncOp::TryLock => self.lock(place(object), thread, HoldMode::Alone),
+            SyncOp::LockShared | SyncOp::TryLockShared => {
                 self.others.insert(place(object));
                 self.lock(place(object), thread, HoldMode::Shared);
             }

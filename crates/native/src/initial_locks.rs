@@ -19,7 +19,9 @@ impl Held {
     /// A thread has done something to a lock, or to a condition.
     pub(crate) fn follow(&mut self, thread: u32, op: SyncOp, object: u64, other: u64) {
         match op {
-            SyncOp::Lock | SyncOp::LockShared => *self.holds.entry((thread, object)).or_default() += 1,
+            SyncOp::Lock | SyncOp::LockShared | SyncOp::TryLock | SyncOp::TryLockShared => {
+                *self.holds.entry((thread, object)).or_default() += 1;
+            }
             SyncOp::Unlock => {
                 self.begin_with(thread, object);
                 if let Some(depth) = self.holds.get_mut(&(thread, object)) {

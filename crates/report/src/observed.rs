@@ -135,7 +135,9 @@ fn gives(event: &Event) -> Option<Token> {
             Some(Token::Published(var))
         }
         Op::Acquire(_)
+        | Op::TryAcquire(_)
         | Op::AcquireShared(_)
+        | Op::TryAcquireShared(_)
         | Op::Join(_)
         | Op::Begin
         | Op::Branch
@@ -152,10 +154,10 @@ fn gives(event: &Event) -> Option<Token> {
 /// What an event takes up from earlier ones.
 fn takes(event: &Event) -> [Option<Token>; 2] {
     match event.op {
-        Op::Acquire(lock) | Op::Woken { lock, .. } | Op::WaitTimeout { lock, .. } => {
+        Op::Acquire(lock) | Op::TryAcquire(lock) | Op::Woken { lock, .. } | Op::WaitTimeout { lock, .. } => {
             [Some(Token::Lock(lock)), Some(Token::SharedLock(lock))]
         }
-        Op::AcquireShared(lock) => [Some(Token::Lock(lock)), None],
+        Op::AcquireShared(lock) | Op::TryAcquireShared(lock) => [Some(Token::Lock(lock)), None],
         Op::SemWait(sem) => [Some(Token::Sem(sem)), None],
         Op::Join(child) => [Some(Token::End(child)), None],
         Op::Begin => [Some(Token::Begin(event.thread)), None],
@@ -212,8 +214,10 @@ fn meetings(event: &Event) -> [Option<Meeting>; 2] {
     match event.op {
         _ if event.unexplained => at(Meeting::Outside),
         Op::Acquire(lock)
+        | Op::TryAcquire(lock)
         | Op::AcquireAgain(lock)
         | Op::AcquireShared(lock)
+        | Op::TryAcquireShared(lock)
         | Op::AcquireSharedAgain(lock)
         | Op::Release(lock)
         | Op::ReleaseAgain(lock)

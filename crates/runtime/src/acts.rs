@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::sync::{Mutex, PoisonError};
 
-use foretell_wire::act::Act;
+use foretell_wire::act::{Act, MIGHT_NOT_HAVE};
 use foretell_wire::hook::MemoryOrder;
 use foretell_wire::record::{Record, SyncOp};
 
@@ -161,20 +161,20 @@ extern "C" fn __foretell_model_act(site: u64, act: u64, object: usize, lock: u64
     let Some((turn, act)) = modelled(site).zip(Act::from_code(act)) else { return };
     turn.me.attempt.set(None);
     if did != 0 {
-        acts(&turn, act, object, lock);
+        acts(&turn, act, object, lock, did == MIGHT_NOT_HAVE);
     } else {
         could_not(&turn, act, object, lock);
     }
 }
 
-fn acts(turn: &Turn, act: Act, object: usize, lock: u64) {
+fn acts(turn: &Turn, act: Act, object: usize, lock: u64, has_tried: bool) {
     let early = |op| {
         turn.due();
         turn.log_effect(op, object, 0);
     };
     match act {
-        Act::Lock => turn.log_effect(SyncOp::Lock, object, 0),
-        Act::LockShared => turn.log_effect(SyncOp::LockShared, object, 0),
+        Act::Lock => turn.log_effect(SyncOp::Lock.in_time(has_tried), object, 0),
+        Act::LockShared => turn.log_effect(SyncOp::LockShared.in_time(has_tried), object, 0),
         Act::Unlock => early(SyncOp::Unlock),
         Act::Wake => early(SyncOp::Notify),
         Act::WakeAll => early(SyncOp::NotifyAll),

@@ -240,10 +240,10 @@ fn end(turn: &Turn, primitive: Primitive, object: u64, other: u64, result: bool)
         Primitive::Clock => turn.in_order(&CLOCK, MemoryOrder::Relaxed),
         Primitive::Lock => turn.log_sync(SyncOp::Lock, object as usize, 0),
         Primitive::LockShared => turn.log_sync(SyncOp::LockShared, object as usize, 0),
-        Primitive::TryLock if result => turn.log_sync(SyncOp::Lock, object as usize, 0),
-        Primitive::TryLockShared if result => turn.log_sync(SyncOp::LockShared, object as usize, 0),
-        Primitive::TryLockUpgradable if result => changed(turn, Role::LockUpgradable, object),
-        Primitive::TryUpgrade if result => changed(turn, Role::Upgrade, object),
+        Primitive::TryLock if result => turn.log_sync(SyncOp::TryLock, object as usize, 0),
+        Primitive::TryLockShared if result => turn.log_sync(SyncOp::TryLockShared, object as usize, 0),
+        Primitive::TryLockUpgradable if result => changed(turn, Role::LockUpgradableInTime, object),
+        Primitive::TryUpgrade if result => changed(turn, Role::UpgradeInTime, object),
         // The thread that had the lock when the time was over may have given it up since.
         Primitive::TryLock
         | Primitive::TryLockShared
@@ -433,11 +433,14 @@ fn changed(turn: &Turn, role: Role, word: u64) {
     let (object, site) = (word as usize, turn.me.site.get());
     match role {
         Role::Silent | Role::Done | Role::Scope | Role::Retire => {}
-        Role::Lock | Role::TryLock => turn.log_sync(SyncOp::Lock, object, 0),
-        Role::LockShared | Role::TryLockShared => turn.log_sync(SyncOp::LockShared, object, 0),
-        Role::LockUpgradable => {
-            turn.log_sync(SyncOp::Lock, upgradable(object), 0);
-            turn.log_sync(SyncOp::LockShared, object, 0);
+        Role::Lock => turn.log_sync(SyncOp::Lock, object, 0),
+        Role::LockShared => turn.log_sync(SyncOp::LockShared, object, 0),
+        Role::TryLock | Role::LockInTime => turn.log_sync(SyncOp::TryLock, object, 0),
+        Role::TryLockShared | Role::LockSharedInTime => turn.log_sync(SyncOp::TryLockShared, object, 0),
+        Role::LockUpgradable | Role::LockUpgradableInTime => {
+            let has_deadline = role == Role::LockUpgradableInTime;
+            turn.log_sync(SyncOp::Lock.in_time(has_deadline), upgradable(object), 0);
+            turn.log_sync(SyncOp::LockShared.in_time(has_deadline), object, 0);
         }
         Role::Unlock => {
             turn.log_sync(SyncOp::Unlock, object, 0);
@@ -454,10 +457,10 @@ fn changed(turn: &Turn, role: Role, word: u64) {
         }
         // No thread can come between the two.
         Role::Downgrade => in_one(turn, &[(SyncOp::Unlock, object), (SyncOp::LockShared, object)]),
-        Role::Upgrade => in_one(
-            turn,
-            &[(SyncOp::Unlock, object), (SyncOp::Lock, object), (SyncOp::Unlock, upgradable(object))],
-        ),
+        Role::Upgrade | Role::UpgradeInTime => {
+            let taken = SyncOp::Lock.in_time(role == Role::UpgradeInTime);
+            in_one(turn, &[(SyncOp::Unlock, object), (taken, object), (SyncOp::Unlock, upgradable(object))]);
+        }
         Role::DowngradeToUpgradable => in_one(
             turn,
             &[(SyncOp::Unlock, object), (SyncOp::Lock, upgradable(object)), (SyncOp::LockShared, object)],
@@ -482,7 +485,7 @@ fn in_one(turn: &Turn, changes: &[(SyncOp, usize)]) {
 /// Whether a change makes its role's difference: who wants to have a lock alone must find no other reader.
 fn makes_a_difference(role: Role, found: u64) -> bool {
     const READERS: u32 = 4;
-    role != Role::Upgrade || found >> READERS == 1
+    !matches!(role, Role::Upgrade | Role::UpgradeInTime) || found >> READERS == 1
 }
 
 /// Whether others may go on before a thread tries.
@@ -495,6 +498,10 @@ fn is_attempt(role: Role) -> bool {
             | Role::TryLock
             | Role::TryLockShared
             | Role::Upgrade
+            | Role::LockInTime
+            | Role::LockSharedInTime
+            | Role::LockUpgradableInTime
+            | Role::UpgradeInTime
             | Role::Unpark
     )
 }

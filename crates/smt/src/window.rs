@@ -114,7 +114,7 @@ impl Window {
     fn find_sections(&mut self) {
         for (index, event) in self.events.iter().enumerate() {
             match event.op {
-                Op::Acquire(lock) => {
+                Op::Acquire(lock) | Op::TryAcquire(lock) => {
                     self.sections[lock.index()].push(MutexSection { acquire: index, release: None });
                 }
                 Op::Release(lock) => {
@@ -123,6 +123,7 @@ impl Window {
                     }
                 }
                 Op::AcquireShared(_)
+                | Op::TryAcquireShared(_)
                 | Op::ReleaseShared(_)
                 | ops!(
                     memory | control | semaphores | conditions | barriers | labels | reentries | attempts
@@ -244,13 +245,16 @@ impl Window {
 fn is_supported(event: &Event) -> bool {
     let supported = match event.op {
         Op::Read { value, .. } | Op::Write { value, .. } => value.is_some(),
-        Op::Acquire(_) | Op::Release(_) | Op::AcquireAgain(_) | Op::ReleaseAgain(_) => true,
+        Op::Acquire(_) | Op::TryAcquire(_) | Op::Release(_) | Op::AcquireAgain(_) | Op::ReleaseAgain(_) => {
+            true
+        }
         Op::Fork(_) | Op::Join(_) | Op::Begin | Op::End | Op::Branch => true,
         Op::Load { .. }
         | Op::Store { .. }
         | Op::Rmw { .. }
         | Op::Fence { .. }
         | Op::AcquireShared(_)
+        | Op::TryAcquireShared(_)
         | Op::ReleaseShared(_)
         | Op::AcquireSharedAgain(_)
         | Op::ReleaseSharedAgain(_)

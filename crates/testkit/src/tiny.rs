@@ -190,7 +190,7 @@ mod tests {
     fn every_operation_comes_up() {
         let all: String = (0..3000).map(|seed| trace(seed, Shape::new(EVERYTHING, 14))).collect();
         for op in
-            "r( w( acq( rel( racq( rrel( tryfail( rtryfail( fork( join( begin end branch sem( p( v( wait( \
+            "r( w( acq( rel( racq( rrel( tryfail( rtryfail( try( rtry( fork( join( begin end branch sem( p( v( wait( \
                    woken( timeout( notify( notifyall( arrive( depart( aload astore rmw fence alloc( free("
                 .split_whitespace()
         {

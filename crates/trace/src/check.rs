@@ -281,6 +281,12 @@ impl Checker {
                 };
                 Ok(())
             }
+            Op::TryAcquire(lock) => {
+                if !self.acquire(id, thread, lock, names)? {
+                    event.op = Op::AcquireAgain(lock);
+                }
+                Ok(())
+            }
             Op::Release(lock) | Op::ReleaseAgain(lock) => {
                 event.op = if self.release(thread, lock, names)? {
                     Op::Release(lock)
@@ -295,6 +301,12 @@ impl Checker {
                 } else {
                     Op::AcquireSharedAgain(lock)
                 };
+                Ok(())
+            }
+            Op::TryAcquireShared(lock) => {
+                if !self.acquire_shared(id, thread, lock, names)? {
+                    event.op = Op::AcquireSharedAgain(lock);
+                }
                 Ok(())
             }
             Op::ReleaseShared(lock) | Op::ReleaseSharedAgain(lock) => {

@@ -85,6 +85,9 @@ pub enum Op {
 
     /// Takes the lock for itself alone; can run only if no other thread holds it in any mode.
     Acquire(LockId),
+    /// Takes the lock as [`Op::Acquire`] does, but would not have waited for it without end: an attempt that succeeded,
+    /// or a wait with a time limit. That matters to deadlocks only.
+    TryAcquire(LockId),
     /// Gives up exclusive ownership.
     Release(LockId),
     /// Takes the lock again while holding it exclusively: no effect.
@@ -93,6 +96,8 @@ pub enum Op {
     ReleaseAgain(LockId),
     /// Takes the lock together with other readers; can run only if no other thread holds it exclusively.
     AcquireShared(LockId),
+    /// Takes the lock as [`Op::AcquireShared`] does, but would not have waited for it without end.
+    TryAcquireShared(LockId),
     /// Gives up shared ownership.
     ReleaseShared(LockId),
     /// Takes the lock shared again while holding it shared: no effect.
@@ -192,8 +197,10 @@ macro_rules! ops {
     };
     (sections) => {
         $crate::Op::Acquire(_)
+            | $crate::Op::TryAcquire(_)
             | $crate::Op::Release(_)
             | $crate::Op::AcquireShared(_)
+            | $crate::Op::TryAcquireShared(_)
             | $crate::Op::ReleaseShared(_)
     };
     (reentries) => {
@@ -204,6 +211,7 @@ macro_rules! ops {
     };
     (shared) => {
         $crate::Op::AcquireShared(_)
+            | $crate::Op::TryAcquireShared(_)
             | $crate::Op::ReleaseShared(_)
             | $crate::Op::AcquireSharedAgain(_)
             | $crate::Op::ReleaseSharedAgain(_)
@@ -356,10 +364,11 @@ impl Op {
     #[inline]
     pub fn section_begin(self) -> Option<(LockId, LockMode)> {
         match self {
-            Op::Acquire(lock) | Op::Woken { lock, .. } | Op::WaitTimeout { lock, .. } => {
-                Some((lock, LockMode::Exclusive))
-            }
-            Op::AcquireShared(lock) => Some((lock, LockMode::Shared)),
+            Op::Acquire(lock)
+            | Op::TryAcquire(lock)
+            | Op::Woken { lock, .. }
+            | Op::WaitTimeout { lock, .. } => Some((lock, LockMode::Exclusive)),
+            Op::AcquireShared(lock) | Op::TryAcquireShared(lock) => Some((lock, LockMode::Shared)),
             Op::Release(_)
             | Op::ReleaseShared(_)
             | Op::Wait { .. }
@@ -376,7 +385,9 @@ impl Op {
             Op::Release(lock) | Op::Wait { lock, .. } => Some((lock, LockMode::Exclusive)),
             Op::ReleaseShared(lock) => Some((lock, LockMode::Shared)),
             Op::Acquire(_)
+            | Op::TryAcquire(_)
             | Op::AcquireShared(_)
+            | Op::TryAcquireShared(_)
             | Op::Woken { .. }
             | Op::WaitTimeout { .. }
             | Op::Notify(_)

@@ -32,6 +32,8 @@ pub fn words(op: Op, names: &Names) -> String {
         }
         Op::Fence { order } => format!("memory fence ({})", name(order)),
         Op::Acquire(l) => format!("locks {}", lock(l)),
+        Op::TryAcquire(l) => format!("takes {} at the first try", lock(l)),
+        Op::TryAcquireShared(l) => format!("takes {} for reading at the first try", lock(l)),
         Op::Release(l) => format!("unlocks {}", lock(l)),
         Op::AcquireAgain(l) => format!("locks {} again", lock(l)),
         Op::ReleaseAgain(l) => format!("unlocks {} once", lock(l)),

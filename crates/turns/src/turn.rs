@@ -540,7 +540,7 @@ impl Turn {
         }
         self.log_sync_record(&Record::Sync { site, op, object: object as u64, other });
         self.me.next.set(Operation::Other);
-        if matches!(op, SyncOp::Lock | SyncOp::LockShared) {
+        if op.takes().is_some() {
             scheduler::note_taken(self.me, object);
         }
         if is_shared {

@@ -51,6 +51,10 @@ acts! {
     Store = 13,
 }
 
+/// What a call says that has done what it might not have done: who takes a lock in this way does not wait for it without
+/// end.
+pub const MIGHT_NOT_HAVE: u64 = 2;
+
 impl Act {
     /// Whether it takes effect before the function is called. Otherwise it does once the function has returned.
     pub fn is_early(self) -> bool {

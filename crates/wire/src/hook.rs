@@ -35,7 +35,7 @@
 //! | [`MODEL_LEAVE`] | `u64 (site, u64 channel)`: other threads, or functions that are called back by way of a channel, may run until [`MODEL_BACK`]; returns 0 if the model does not hold |
 //! | [`MODEL_BACK`] | `void (u64 left)`: the thread is back from the call; with what [`MODEL_LEAVE`] has returned |
 //! | [`MODEL_TRY`] | `void (site, u64 act, object, lock)`: it is about to do this, see [`crate::act`]; instead of the lock there is the size of a word |
-//! | [`MODEL_ACT`] | `void (site, u64 act, object, lock, u64 did)`: it does this, or has done it, or could not |
+//! | [`MODEL_ACT`] | `void (site, u64 act, object, lock, u64 did)`: it does this, or has done it (1, or [`crate::act::MIGHT_NOT_HAVE`]), or could not (0) |
 //! | [`MODEL_ALLOC`] | `void (site, addr, u64 bytes)`: it has returned so much new memory |
 //! | [`MODEL_FREE`] | `void (site, addr)`: it gives memory back |
 //! | [`MODEL_READ`], [`MODEL_READ_TEXT`] | `void (site, addr, u64 indirect, u64 offset, u64 bytes)`: it reads so much, or a text of at most so much |

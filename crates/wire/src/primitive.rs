@@ -88,6 +88,14 @@ codes! {
         StayShared = 16,
         /// The thread that changes the word had the lock alone, and now has it as by [`Role::LockUpgradable`].
         DowngradeToUpgradable = 17,
+        /// As [`Role::Lock`], but who fails waits no longer than until a deadline, if at all.
+        LockInTime = 18,
+        /// As [`Role::LockShared`], with a deadline.
+        LockSharedInTime = 19,
+        /// As [`Role::LockUpgradable`], with a deadline.
+        LockUpgradableInTime = 20,
+        /// As [`Role::Upgrade`], with a deadline.
+        UpgradeInTime = 21,
     }
 }
 
@@ -153,12 +161,12 @@ mod tests {
 
     #[test]
     fn codes_come_back() {
-        for code in 0..=17 {
+        for code in 0..=21 {
             assert_eq!(Role::from_code(code).map(|role| role as u32), Some(code));
         }
         for code in 0..=22 {
             assert_eq!(Primitive::from_code(code).map(|primitive| primitive as u32), Some(code));
         }
-        assert_eq!((Role::from_code(18), Primitive::from_code(23)), (None, None));
+        assert_eq!((Role::from_code(22), Primitive::from_code(23)), (None, None));
     }
 }

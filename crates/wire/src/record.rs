@@ -11,6 +11,7 @@
 use std::sync::atomic::{Ordering, compiler_fence};
 
 use crate::Malformed;
+use crate::holders::HoldMode;
 use crate::hook::MemoryOrder;
 use crate::pack;
 use crate::varint::{LONGEST, follow, put, step, take};
@@ -199,6 +200,31 @@ sync_ops! {
     /// So many bytes (other) of memory from this address on are new. They are a part of what a library has allocated
     /// before, and had another purpose until it took them back, unrecorded.
     Part = 24,
+    /// As [`SyncOp::Lock`], but the thread would not have waited without end.
+    TryLock = 25,
+    /// As [`SyncOp::LockShared`], but the thread would not have waited without end.
+    TryLockShared = 26,
+}
+
+impl SyncOp {
+    /// How the thread holds the lock (object) from now on, if it takes one.
+    pub fn takes(self) -> Option<HoldMode> {
+        match self {
+            SyncOp::Lock | SyncOp::TryLock => Some(HoldMode::Alone),
+            SyncOp::LockShared | SyncOp::TryLockShared => Some(HoldMode::Shared),
+            _ => None,
+        }
+    }
+
+    /// The same by who waits no longer than until a deadline, if there is one.
+    #[must_use]
+    pub fn in_time(self, has_deadline: bool) -> SyncOp {
+        match self {
+            SyncOp::Lock if has_deadline => SyncOp::TryLock,
+            SyncOp::LockShared if has_deadline => SyncOp::TryLockShared,
+            op => op,
+        }
+    }
 }
 
 /// The kinds of records; those with sizes take four numbers each, one per power of two.

@@ -169,7 +169,10 @@ impl<'t> Machine<'t> {
             | Op::Rmw { var, .. }
             | Op::Free(var)
             | Op::Alloc(var) => self.vars[var.index()] = initial_cell(&self.observed, var.index()),
-            Op::Acquire(lock) | Op::AcquireShared(lock) => self.locks[lock.index()].clear(),
+            Op::Acquire(lock)
+            | Op::TryAcquire(lock)
+            | Op::AcquireShared(lock)
+            | Op::TryAcquireShared(lock) => self.locks[lock.index()].clear(),
             Op::Woken { lock, .. } | Op::WaitTimeout { lock, .. } => self.locks[lock.index()].clear(),
             Op::SemInit { sem, .. } | Op::SemWait(sem) | Op::SemPost(sem) => {
                 self.sems[sem.index()] = self.observed.permits[sem.index()];
@@ -364,8 +367,10 @@ impl<'t> Machine<'t> {
                 self.readable(index, event, var)
             }
             Op::Write { var, .. } | Op::Store { var, .. } | Op::Free(var) => self.usable(var),
-            Op::Acquire(lock) | Op::WaitTimeout { lock, .. } => self.lock_free(lock, thread),
-            Op::AcquireShared(lock) => self.lock_shareable(lock, thread),
+            Op::Acquire(lock) | Op::TryAcquire(lock) | Op::WaitTimeout { lock, .. } => {
+                self.lock_free(lock, thread)
+            }
+            Op::AcquireShared(lock) | Op::TryAcquireShared(lock) => self.lock_shareable(lock, thread),
             Op::TryAcquireFailed(lock) => {
                 let state = &self.locks[lock.index()];
                 require(state.writer.is_some() || !state.readers.is_empty(), Blocked::NotHeld(lock))
@@ -514,7 +519,7 @@ impl<'t> Machine<'t> {
             }
             Op::Alloc(var) => self.vars[var.index()].life = ThreadLife::Usable,
             Op::Free(var) => self.vars[var.index()].life = ThreadLife::Freed,
-            Op::Acquire(lock) | Op::WaitTimeout { lock, .. } => {
+            Op::Acquire(lock) | Op::TryAcquire(lock) | Op::WaitTimeout { lock, .. } => {
                 self.locks[lock.index()].writer = Some(thread);
             }
             Op::Woken { cond, lock } => {
@@ -526,7 +531,9 @@ impl<'t> Machine<'t> {
                 self.locks[lock.index()].writer = None;
                 self.wait(index, thread, cond);
             }
-            Op::AcquireShared(lock) => self.locks[lock.index()].readers.push(thread),
+            Op::AcquireShared(lock) | Op::TryAcquireShared(lock) => {
+                self.locks[lock.index()].readers.push(thread)
+            }
             Op::ReleaseShared(lock) => self.locks[lock.index()].readers.retain(|&reader| reader != thread),
             Op::Fork(child) => self.threads[child.index()].unborn = false,
             Op::SemInit { sem, permits } => self.sems[sem.index()] = Some(u64::from(permits)),

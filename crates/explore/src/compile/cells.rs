@@ -60,9 +60,12 @@ impl Cells {
                         next = next.checked_add(1)?;
                     }
                 }
-                Op::AcquireShared(lock) => exclusive[lock.index()] = most_owners.checked_add(1)?,
+                Op::AcquireShared(lock) | Op::TryAcquireShared(lock) => {
+                    exclusive[lock.index()] = most_owners.checked_add(1)?
+                }
                 Op::Fence { .. }
                 | Op::Acquire(_)
+                | Op::TryAcquire(_)
                 | Op::Release(_)
                 | Op::ReleaseShared(_)
                 | ops!(

@@ -191,7 +191,10 @@ impl<'a> Compiler<'a> {
                 let step = Transition::adding(cells.usable(var), cells.life(var)?, 1);
                 Transition { access: PackedAccess::new(event.op.access()?)?, ..step }
             }
-            Op::Acquire(lock) | Op::Woken { lock, .. } | Op::WaitTimeout { lock, .. } => {
+            Op::Acquire(lock)
+            | Op::TryAcquire(lock)
+            | Op::Woken { lock, .. }
+            | Op::WaitTimeout { lock, .. } => {
                 held.exclusively.insert(lock);
                 let own = u32::from(held.shared.contains(&lock));
                 let free = Range::exactly(cells.lock(lock), own);
@@ -201,7 +204,7 @@ impl<'a> Compiler<'a> {
                 held.exclusively.remove(&lock);
                 Transition::adding(Range::ALWAYS, cells.lock(lock), cells.exclusive(lock).wrapping_neg())
             }
-            Op::AcquireShared(lock) => {
+            Op::AcquireShared(lock) | Op::TryAcquireShared(lock) => {
                 held.shared.insert(lock);
                 let shareable = Range { cell: cells.lock(lock), least: 0, more: cells.exclusive(lock) - 1 };
                 let guard = if held.exclusively.contains(&lock) { Range::ALWAYS } else { shareable };

@@ -3,6 +3,7 @@
 use foretell_models::{
     Channel, Effect, Extent, Formatted, Guard, MemoryRef, Object, Pointer, Size, Synchronisation, Term,
 };
+use foretell_wire::act::MIGHT_NOT_HAVE;
 use foretell_wire::hook::{self, HookCondition, MemoryOrder};
 
 use super::FunctionWalk;
@@ -161,7 +162,8 @@ impl Modelled<'_, '_> {
                 }
             }
             Effect::Sync(sync) if !sync.act.is_early() => {
-                let did = self.guarded(self.number(1), sync.guard);
+                let did = if sync.guard == Guard::Always { 1 } else { MIGHT_NOT_HAVE };
+                let did = self.guarded(self.number(did), sync.guard);
                 self.synchronises(sync, hook::MODEL_ACT, Some(did));
             }
             _ => {}

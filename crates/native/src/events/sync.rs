@@ -65,6 +65,8 @@ impl Writer<'_> {
             }
             SyncOp::Lock
             | SyncOp::LockShared
+            | SyncOp::TryLock
+            | SyncOp::TryLockShared
             | SyncOp::Unlock
             | SyncOp::TryFailed
             | SyncOp::TrySharedFailed => self.lock_op(op, object),
@@ -137,7 +139,7 @@ impl Writer<'_> {
     /// depends on every holder.
     fn handed_over_op(&mut self, op: SyncOp, object: u64) -> Done {
         match op {
-            SyncOp::Lock => self.semaphore_op(SyncOp::SemWait, object, 0),
+            SyncOp::Lock | SyncOp::TryLock => self.semaphore_op(SyncOp::SemWait, object, 0),
             SyncOp::Unlock => self.semaphore_op(SyncOp::SemPost, object, 0),
             _ => self.opaque(),
         }
@@ -164,17 +166,15 @@ impl Writer<'_> {
             return self.handed_over_op(op, object);
         }
         let lock: LockId = self.naming.lock(&self.memory, object)?;
+        if let Some(mode) = op.takes() {
+            self.make_way(lock, mode)?;
+            self.sync.holders.take(lock, self.here.thread, mode);
+        }
         match op {
-            SyncOp::Lock => {
-                self.make_way(lock, HoldMode::Alone)?;
-                self.sync.holders.take(lock, self.here.thread, HoldMode::Alone);
-                self.push(Op::Acquire(lock))
-            }
-            SyncOp::LockShared => {
-                self.make_way(lock, HoldMode::Shared)?;
-                self.sync.holders.take(lock, self.here.thread, HoldMode::Shared);
-                self.push(Op::AcquireShared(lock))
-            }
+            SyncOp::Lock => self.push(Op::Acquire(lock)),
+            SyncOp::LockShared => self.push(Op::AcquireShared(lock)),
+            SyncOp::TryLock => self.push(Op::TryAcquire(lock)),
+            SyncOp::TryLockShared => self.push(Op::TryAcquireShared(lock)),
             SyncOp::TryFailed if self.sync.holders.is_held(lock, HoldMode::Alone) => {
                 self.push(Op::TryAcquireFailed(lock))
             }

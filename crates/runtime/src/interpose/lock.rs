@@ -34,7 +34,7 @@ fn take(
                 out_of_time = turn.wait_for_lock(lock as usize, deadline, failed) == WakeReason::TimedOut;
             }
             result => {
-                log_if_taken(turn, lock, result, taken);
+                log_if_taken(turn, lock, result, taken.in_time(deadline.is_some()));
                 return result;
             }
         }
@@ -46,7 +46,7 @@ fn try_once(turn: &Turn, lock: Lock, result: c_int, taken: SyncOp, failed: SyncO
     if result == libc::EBUSY {
         turn.log_sync(failed, lock as usize, 0);
     }
-    log_if_taken(turn, lock, result, taken);
+    log_if_taken(turn, lock, result, taken.in_time(true));
     result
 }
 

@@ -244,6 +244,7 @@ unsafe extern "C-unwind" fn pthread_tryjoin_np(handle: pthread_t, result: *mut *
     turn.yield_turn();
     match scheduler::by_handle(handle) {
         Some(thread) if scheduler::is_done(thread) => {
+            turn.fence(turn.me.site.get());
             drop(turn);
             // SAFETY: nothing is passed on but what the program has passed.
             unsafe { pthread_join(handle, result) }
@@ -270,6 +271,8 @@ fn tell_result(joined: c_int, result: *mut *mut c_void) {
 }
 
 /// Waits for the end of a thread, at most until a time on a clock. What it has returned is written, but not recorded.
+/// Who waits no longer than that does not wait for a thread that never ends: nothing is reordered around such a join,
+/// so it is part of no deadlock.
 pub(super) unsafe fn wait_for_end(
     handle: pthread_t,
     result: *mut *mut c_void,
@@ -308,6 +311,9 @@ pub(super) unsafe fn wait_for_end(
     if outcome == 0 {
         thread.handle.store(0, Ordering::Relaxed);
         thread::note_join();
+        if limit.is_some() {
+            turn.fence(turn.me.site.get());
+        }
         turn.log_sync(SyncOp::Join, thread.id as usize, 0);
     }
     outcome

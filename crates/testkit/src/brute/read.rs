@@ -169,7 +169,9 @@ impl Reader {
             "alloc" if self.vars.iter().any(|(known, _)| known == first) => Act::Alloc(self.fresh(first)),
             "alloc" => Act::Alloc(self.var(first)),
             "free" => Act::Free(self.var(first)),
-            "acq" | "racq" => Act::Acquire { lock: self.locks.number(first), shared: kind == "racq" },
+            "acq" | "racq" | "try" | "rtry" => {
+                Act::Acquire { lock: self.locks.number(first), shared: kind.starts_with('r') }
+            }
             "rel" | "rrel" => Act::Release { lock: self.locks.number(first), shared: kind == "rrel" },
             "tryfail" | "rtryfail" => {
                 Act::Attempt { lock: self.locks.number(first), shared: kind == "rtryfail" }

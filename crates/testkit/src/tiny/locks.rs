@@ -25,6 +25,12 @@ impl World {
         let both = !self.shape.features.upgrades && held.contains(&(lock, !shared));
         if held.len() < self.locks.max(3) && !both && !self.is_taken(thread, lock, shared) {
             self.threads[thread].held.push((lock, shared));
+            // Some acquires would not have waited. Nothing else depends on which, so no chance is drawn for it.
+            let op = match (self.shape.features.failed_attempts && self.made % 3 == 2, shared) {
+                (false, _) => op,
+                (true, false) => "try",
+                (true, true) => "rtry",
+            };
             self.event(thread, format_args!("{op}(l{lock})"));
         }
     }

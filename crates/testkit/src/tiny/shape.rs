@@ -15,7 +15,7 @@ pub struct Features {
     pub shared_locks: bool,
     /// Read-write locks that one thread holds in both modes.
     pub upgrades: bool,
-    /// Attempts to lock that failed.
+    /// Attempts to lock that failed, or succeeded.
     pub failed_attempts: bool,
     /// Semaphores.
     pub semaphores: bool,

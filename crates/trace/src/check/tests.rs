@@ -80,6 +80,15 @@ fn attempts_fail_only_if_somebody_holds_the_lock() {
 }
 
 #[test]
+fn an_attempt_that_succeeds_is_an_acquire() {
+    fine("a|try(l)|1 a|rel(l)|1 b|rtry(l)|1 a|rtry(l)|1 a|rrel(l)|1 b|rrel(l)|1 a|try(l)|1");
+    wrong("a|racq(l)|1 b|try(l)|1", "2: b acquires l while a holds it since event 1");
+    wrong("a|try(l)|1 b|rtry(l)|1", "2: b acquires l while a holds it since event 1");
+    let again = check("a|acq(l)|1 a|try(l)|1 a|rel(l)|1 a|rel(l)|1 b|try(l)|1").unwrap();
+    assert_eq!(again, ["acq(l)", "acq(l) again", "rel(l) again", "rel(l)", "try(l)"]);
+}
+
+#[test]
 fn threads_begin_and_end_once() {
     fine("a|begin|1 a|fork(b)|1 b|begin|1 b|end|1 a|join(b)|1 a|join(b)|1");
     fine("a|fork(b)|1 a|join(b)|1");

@@ -142,6 +142,8 @@ mod number {
     pub(super) const ENTER: u8 = 29;
     pub(super) const EXIT: u8 = 30;
     pub(super) const DUMMY: u8 = 31;
+    pub(super) const TRY_ACQUIRE: u8 = 32;
+    pub(super) const TRY_ACQUIRE_SHARED: u8 = 33;
 }
 
 /// In the memory order's byte: the value that was read (or the only one) follows, and the one that was written.

@@ -193,6 +193,7 @@ impl<W: Write> CsvWriter<W> {
         let child = |operation, child| Ok((operation, format!("T{}", self.column(child, names)?)));
         match op {
             Op::Acquire(id) | Op::AcquireAgain(id) => lock("acq", id),
+            Op::TryAcquire(id) if self.lossy => lock("acq", id),
             Op::Release(id) | Op::ReleaseAgain(id) => lock("rel", id),
             Op::Read { var, value } => self.access("r", var, value, names),
             Op::Write { var, value } => self.access("w", var, value, names),
@@ -204,7 +205,8 @@ impl<W: Write> CsvWriter<W> {
             Op::Enter(id) => label("enter", id),
             Op::Exit(id) => label("exit", id),
             Op::Dummy(id) => label("dummy", id),
-            ops!(atomics | shared | attempts | semaphores | conditions | barriers)
+            Op::TryAcquire(_)
+            | ops!(atomics | shared | attempts | semaphores | conditions | barriers)
             | Op::Begin
             | Op::End
             | Op::Branch
@@ -292,6 +294,8 @@ mod tests {
             assert!(matches!(from_text(text, false), Err(TraceError::NotExpressible { .. })), "{text}");
         }
         assert_eq!(from_text("T0|r(x,5)|1\nmain|fork(b)|9\n", true).unwrap(), "r(x)\n,start(T2)\n");
+        assert!(matches!(from_text("T0|try(l)|1\n", false), Err(TraceError::NotExpressible { .. })));
+        assert_eq!(from_text("T0|try(l)|1\n", true).unwrap(), "acq(l)\n");
         for text in
             ["T0|branch|1\n", "T0|aload(x)|1\n", "T0|rmw.rlx(x)|1\n", "T0|begin|1\n", "T65536|r(x)|1\n"]
         {

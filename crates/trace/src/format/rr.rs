@@ -202,6 +202,7 @@ impl<W: Write> RoadRunnerWriter<W> {
     fn operation<'n>(&self, op: Op, names: &'n Names) -> Result<(&'static str, &'n str), String> {
         match op {
             Op::Acquire(lock) | Op::AcquireAgain(lock) => Ok(("Acquire", names.locks.name(lock))),
+            Op::TryAcquire(lock) if self.lossy => Ok(("Acquire", names.locks.name(lock))),
             Op::Release(lock) | Op::ReleaseAgain(lock) => Ok(("Release", names.locks.name(lock))),
             Op::Read { var, value } => self.access("Rd", var, value, names),
             Op::Write { var, value } => self.access("Wr", var, value, names),
@@ -212,7 +213,8 @@ impl<W: Write> RoadRunnerWriter<W> {
             Op::Enter(label) => Ok(("Enter", names.labels.name(label))),
             Op::Exit(label) => Ok(("Exit", names.labels.name(label))),
             Op::Dummy(label) => Ok(("Dummy", names.labels.name(label))),
-            ops!(atomics | shared | attempts | semaphores | conditions | barriers)
+            Op::TryAcquire(_)
+            | ops!(atomics | shared | attempts | semaphores | conditions | barriers)
             | Op::Begin
             | Op::End
             | Op::Branch

@@ -17,6 +17,7 @@
 //! | `fence.ORDER` | memory fence |
 //! | `acq(l)` `rel(l)` | exclusive lock; repeated acquires of one thread nest |
 //! | `racq(l)` `rrel(l)` | shared (reader's) lock on the same `l` |
+//! | `try(l)` `rtry(l)` | `l` is taken exclusively or shared by an attempt, or by a wait with a time limit |
 //! | `tryfail(l)` `rtryfail(l)` | an attempt to take `l` exclusively or shared that failed |
 //! | `fork(T)` `join(T)` | thread start and wait for its end |
 //! | `begin` `end` | first and last event of a thread |
@@ -28,7 +29,7 @@
 //! | `alloc(x)` `free(x)` | memory comes and goes; `alloc` makes `x` a fresh variable |
 //! | `enter(m)` `exit(m)` | method calls; RAPID's `begin(m)` and `end(m)` read as these |
 //! | `sync(x)` | RAPID's shorthand for an atomic update: reads as `rmw.sc(x)` |
-//! | `dummy(m)` | no meaning |
+//! | `dummy(m)` | no meaning; RAPID's `req(l)`, with which a thread asks for the lock that it acquires next, reads as this |
 //!
 //! `ORDER` is `rlx`, `acq`, `rel`, `acqrel` or `sc`; without `.ORDER` it is `sc`. Values are integers (decimal, or
 //! hexadecimal with `0x`) or words; `007`, `7` and `0x7` are one value.
@@ -169,8 +170,8 @@ fn parse_event(line: &[u8], names: &mut Names) -> Result<Event, Problem> {
     Ok(Event::new(thread, op, loc))
 }
 
-const OPERATIONS: &str = "an operation: r w aload astore rmw fence acq rel racq rrel tryfail rtryfail fork join begin \
-    end branch sem p v wait woken timeout notify notifyall arrive depart alloc free enter exit sync dummy";
+const OPERATIONS: &str = "an operation: r w aload astore rmw fence acq rel racq rrel try rtry tryfail rtryfail fork \
+    join begin end branch sem p v wait woken timeout notify notifyall arrive depart alloc free enter exit sync dummy";
 
 /// The part of a line that spells an operation.
 #[derive(Clone, Copy)]
@@ -228,6 +229,8 @@ impl<'a> OpText<'a> {
     fn parse_rare(self, name: &[u8], argument: Piece<'a>, names: &mut Names) -> Result<Op, Problem> {
         Ok(match name {
             b"racq" => Op::AcquireShared(lock(argument, names)?),
+            b"try" => Op::TryAcquire(lock(argument, names)?),
+            b"rtry" => Op::TryAcquireShared(lock(argument, names)?),
             b"rrel" => Op::ReleaseShared(lock(argument, names)?),
             b"tryfail" => Op::TryAcquireFailed(lock(argument, names)?),
             b"rtryfail" => Op::TryAcquireSharedFailed(lock(argument, names)?),
@@ -255,7 +258,7 @@ impl<'a> OpText<'a> {
             b"free" => Op::Free(variable(argument, names)?),
             b"enter" | b"begin" => Op::Enter(named(&mut names.labels, argument, "a method")?),
             b"exit" | b"end" => Op::Exit(named(&mut names.labels, argument, "a method")?),
-            b"dummy" => Op::Dummy(named(&mut names.labels, argument, "a label")?),
+            b"dummy" | b"req" => Op::Dummy(named(&mut names.labels, argument, "a label")?),
             b"sync" => {
                 let var = variable(argument, names)?;
                 Op::Rmw { var, read: None, written: None, order: MemOrder::SeqCst }
@@ -515,10 +518,12 @@ impl<W: Write> TextWriter<W> {
             Op::Alloc(var) => self.generation_expressible(var, true, names),
             Op::Free(var) => self.generation_expressible(var, false, names),
             Op::Acquire(lock)
+            | Op::TryAcquire(lock)
             | Op::Release(lock)
             | Op::AcquireAgain(lock)
             | Op::ReleaseAgain(lock)
             | Op::AcquireShared(lock)
+            | Op::TryAcquireShared(lock)
             | Op::ReleaseShared(lock)
             | Op::AcquireSharedAgain(lock)
             | Op::ReleaseSharedAgain(lock)
@@ -619,6 +624,8 @@ fn write_op(line: &mut String, op: Op, names: &Names) {
         }
         Op::Fence { order } => write!(line, "fence{}", order_text(order)),
         Op::Acquire(l) | Op::AcquireAgain(l) => write!(line, "acq({})", lock(l)),
+        Op::TryAcquire(l) => write!(line, "try({})", lock(l)),
+        Op::TryAcquireShared(l) => write!(line, "rtry({})", lock(l)),
         Op::Release(l) | Op::ReleaseAgain(l) => write!(line, "rel({})", lock(l)),
         Op::AcquireShared(l) | Op::AcquireSharedAgain(l) => write!(line, "racq({})", lock(l)),
         Op::ReleaseShared(l) | Op::ReleaseSharedAgain(l) => write!(line, "rrel({})", lock(l)),

@@ -10,7 +10,7 @@ use foretell_trace::{Batch, Ending, Source};
 use proptest::prelude::*;
 
 /// Every operation of the text format; `A` and `B` stand for names, `V` for values, `.o` for a memory order.
-const OPERATIONS: [&str; 44] = [
+const OPERATIONS: [&str; 46] = [
     "r(A)",
     "r(A,V)",
     "w(A)",
@@ -26,6 +26,8 @@ const OPERATIONS: [&str; 44] = [
     "rel(A)",
     "racq(A)",
     "rrel(A)",
+    "try(A)",
+    "rtry(A)",
     "tryfail(A)",
     "rtryfail(A)",
     "fork(A)",

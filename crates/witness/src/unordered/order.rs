@@ -121,7 +121,9 @@ impl HappensBefore {
                 self.continue_sequence(thread, var, order);
                 self.write(thread, var, true);
             }
-            Op::Acquire(lock) | Op::WaitTimeout { lock, .. } => self.acquire(thread, lock),
+            Op::Acquire(lock) | Op::TryAcquire(lock) | Op::WaitTimeout { lock, .. } => {
+                self.acquire(thread, lock)
+            }
             Op::Release(lock) | Op::Wait { lock, .. } => {
                 at(&mut self.locks, lock.index()).exclusive.copy(&self.threads[thread.index()].clock);
                 self.tick(thread);
@@ -136,7 +138,7 @@ impl HappensBefore {
     fn perform_rare(&mut self, thread: ThreadId, op: Op) {
         match op {
             Op::Fence { order } => self.fence(thread, order),
-            Op::AcquireShared(lock) => {
+            Op::AcquireShared(lock) | Op::TryAcquireShared(lock) => {
                 let lock = at(&mut self.locks, lock.index());
                 learn(&mut self.threads[thread.index()], &mut self.snapshots, &lock.exclusive);
             }
@@ -169,6 +171,7 @@ impl HappensBefore {
             }
             // The languages order nothing here. Repeated acquires are covered by the outermost one.
             Op::Acquire(_)
+            | Op::TryAcquire(_)
             | Op::Release(_)
             | Op::Begin
             | Op::End

@@ -47,6 +47,17 @@ fn readers_share_a_lock_and_a_writer_does_not() {
 }
 
 #[test]
+fn who_tries_takes_a_lock_like_who_waits() {
+    let text = "a|try(l)\na|rel(l)\nb|rtry(l)";
+    assert_eq!(run(text, &[1, 3]), blocked("3: a holds l"));
+    assert_eq!(run(text, &[3, 1]), blocked("1: b holds l"));
+    let text = "a|rtry(l)\nb|racq(l)\na|rrel(l)\nb|rrel(l)\nc|try(l)";
+    assert_eq!(run(text, &[1, 2, 3, 5]), blocked("5: b holds l"));
+    assert_eq!(run(text, &[5, 1]), blocked("1: c holds l"));
+    assert_eq!(run(text, &[1, 2, 3, 4, 5]), Ok(()));
+}
+
+#[test]
 fn a_reader_may_become_the_writer_if_it_is_the_only_one() {
     let text = "a|racq(l)\na|acq(l)\na|rel(l)\na|rrel(l)\nb|racq(l)\nb|rrel(l)";
     assert_eq!(run(text, &[1, 5, 2]), blocked("2: b holds l"));

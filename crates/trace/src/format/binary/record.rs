@@ -143,6 +143,8 @@ impl Record<'_> {
             number::RELEASE_SHARED => Op::ReleaseShared(self.lock()?),
             number::ACQUIRE_SHARED_AGAIN => Op::AcquireSharedAgain(self.lock()?),
             number::RELEASE_SHARED_AGAIN => Op::ReleaseSharedAgain(self.lock()?),
+            number::TRY_ACQUIRE => Op::TryAcquire(self.lock()?),
+            number::TRY_ACQUIRE_SHARED => Op::TryAcquireShared(self.lock()?),
             number::TRY_ACQUIRE_FAILED => Op::TryAcquireFailed(self.lock()?),
             number::TRY_ACQUIRE_SHARED_FAILED => Op::TryAcquireSharedFailed(self.lock()?),
             number::FORK => Op::Fork(self.id(self.names.threads.len(), Table::Threads)?),

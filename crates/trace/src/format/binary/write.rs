@@ -205,6 +205,8 @@ impl<W: Write> BinaryWriter<W> {
             Op::ReleaseShared(lock) => self.lock(number::RELEASE_SHARED, lock, names),
             Op::AcquireSharedAgain(lock) => self.lock(number::ACQUIRE_SHARED_AGAIN, lock, names),
             Op::ReleaseSharedAgain(lock) => self.lock(number::RELEASE_SHARED_AGAIN, lock, names),
+            Op::TryAcquire(lock) => self.lock(number::TRY_ACQUIRE, lock, names),
+            Op::TryAcquireShared(lock) => self.lock(number::TRY_ACQUIRE_SHARED, lock, names),
             Op::TryAcquireFailed(lock) => self.lock(number::TRY_ACQUIRE_FAILED, lock, names),
             Op::TryAcquireSharedFailed(lock) => self.lock(number::TRY_ACQUIRE_SHARED_FAILED, lock, names),
             Op::Fork(child) => self.other(number::FORK, Table::Threads, child, |id| names.threads.name(id)),
