@@ -48,6 +48,11 @@ impl LockSets {
         &self.sets[self.held(thread).0 as usize]
     }
 
+    /// The locks of a set, each with how it is held.
+    pub fn locks(&self, set: LockSetId) -> &[(LockId, LockMode)] {
+        &self.sets[set.0 as usize]
+    }
+
     /// Takes note of sections that begin or end with this event.
     pub fn event(&mut self, event: &Event) {
         if let Some(hold) = event.op.section_begin() {

@@ -144,7 +144,7 @@ impl MustOrder {
                 self.begin_section(thread, lock, LockMode::Exclusive);
             }
             Op::AcquireShared(lock) | Op::TryAcquireShared(lock) => {
-                self.begin_section(thread, lock, LockMode::Shared)
+                self.begin_section(thread, lock, LockMode::Shared);
             }
             Op::Release(lock) | Op::Wait { lock, .. } => {
                 self.end_section(thread, lock, LockMode::Exclusive);

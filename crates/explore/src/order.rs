@@ -145,7 +145,7 @@ impl Objects {
                 self.locks[lock.index()].touch(step, Some(Kind::Attempt), before);
             }
             Op::Acquire(lock) | Op::TryAcquire(lock) | Op::Release(lock) => {
-                self.locks[lock.index()].touch(step, None, before)
+                self.locks[lock.index()].touch(step, None, before);
             }
             Op::Wait { cond, lock } | Op::Woken { cond, lock } | Op::WaitTimeout { cond, lock } => {
                 self.conds[cond.index()].touch(step, None, before);

@@ -9,14 +9,17 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use foretell_detect::Pairs;
 use foretell_explore::{self as exploring, Closure};
-use foretell_predict::{Budget, Limit, Portfolio, Predictor, Technique, Verdict, conflicting_pairs};
+use foretell_predict::{
+    Budget, Goal, Limit, Portfolio, Predictor, Technique, Verdict, Waits, conflicting_pairs,
+};
 use foretell_testkit::brute::{self, Rules};
 use foretell_testkit::depending;
 use foretell_testkit::random::Random;
 use foretell_testkit::tiny::{self, Features, Shape};
 use foretell_trace::{EventId, Op, Trace};
-use foretell_witness::{Claim, Model, Proof, Referee, oracle};
+use foretell_witness::{Claim, Model, Proof, Referee, StuckClaim, oracle};
 use foretell_z3::Pool;
 
 const MODELS: [(Technique, Model); 4] = [
@@ -78,6 +81,7 @@ struct Tally {
     too_large: u64,
     crowded: Crowded,
     races: usize,
+    deadlocks: usize,
     refuted: usize,
 }
 
@@ -122,12 +126,12 @@ fn crossings(trace: &Trace) -> usize {
 
 impl std::fmt::Display for Tally {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Tally { traces, too_large, races, refuted, crowded } = self;
+        let Tally { traces, too_large, races, deadlocks, refuted, crowded } = self;
         let Crowded { notifications, crossings, posts, any } = crowded;
         write!(
             f,
             "{traces} traces ({too_large} too large; of the others {any} with several notifications ({notifications}), \
-             crossings ({crossings}) or posts ({posts})), {races} races, {refuted} pairs refuted"
+             crossings ({crossings}) or posts ({posts})), {races} races, {deadlocks} deadlocks, {refuted} candidates refuted"
         )
     }
 }
@@ -158,6 +162,7 @@ fn shape(random: &mut Random) -> Shape {
         threads: 2 + random.below(5),
         decisive: random.once_in(2),
         locks: 1 + random.below(4),
+        locking: random.once_in(2),
         vars: 1 + random.below(4),
         ..Shape::new(features, 8 + random.below(14))
     }
@@ -189,7 +194,54 @@ fn compare(text: &str, trace: &Trace, tally: &mut Tally) -> Result<(), String> {
             tally.races += proven.len();
             tally.refuted += refuted.len();
         }
+        compare_deadlocks(technique, model, trace, tally)?;
     }
+    Ok(())
+}
+
+/// The deadlocks that the technique proves, and those that the oracle knows.
+fn compare_deadlocks(
+    technique: Technique,
+    model: Model,
+    trace: &Trace,
+    tally: &mut Tally,
+) -> Result<(), String> {
+    let Some(all) = oracle::deadlocks(trace, model, STATES) else { return Ok(()) };
+    let mut waits = Waits::default();
+    waits.batch(EventId::FIRST, trace.events());
+    let candidates = waits.deadlocks(Pairs::All, || false);
+    let predictor = Predictor::new(trace, technique, None, Arc::new(Pool::default()))
+        .ok_or_else(|| format!("{technique:?} does not decide deadlocks"))?;
+    let stop = AtomicBool::new(false);
+    let budget = Budget { per_pair: Duration::from_secs(600), stop: &stop };
+    let mut referee = Referee::new(trace);
+    let mut proven = BTreeSet::new();
+    for circle in candidates.circles.into_iter().flat_map(|circles| circles.circles) {
+        match predictor.decide_goal(&Goal::from(&circle), &budget) {
+            Verdict::Reached(witness) => {
+                let claim = StuckClaim {
+                    waits: circle.waits.clone(),
+                    ended: circle.ended,
+                    model: witness.model,
+                    schedule: witness.schedule,
+                };
+                referee.check_stuck(claim).map_err(|rejection| {
+                    format!("{technique:?}: the referee rejects {circle:?}: {rejection}")
+                })?;
+                let mut waits = circle.waits;
+                waits.sort_unstable();
+                proven.insert((waits, circle.ended));
+            }
+            Verdict::Unreachable(_) => tally.refuted += 1,
+            Verdict::Undecided(Limit::Meeting) => {}
+            other => return Err(format!("{technique:?}: {circle:?}: {other:?}")),
+        }
+    }
+    let all: BTreeSet<_> = all.into_keys().collect();
+    if proven != all {
+        return Err(format!("{technique:?}: the deadlocks {proven:?}, but the oracle says {all:?}"));
+    }
+    tally.deadlocks += proven.len();
     Ok(())
 }
 

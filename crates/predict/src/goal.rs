@@ -9,8 +9,8 @@ use foretell_trace::EventId;
 pub struct Goal {
     /// What people call it, with its article: `the race`.
     pub name: &'static str,
-    /// Each is the next event of its thread, and none of them runs; of an access the memory is usable. Events of
-    /// different threads.
+    /// Each is the next event of its thread, and none of them runs; of an access the memory is usable, and what any
+    /// other event waits for need not have come. Events of different threads.
     pub next: Vec<EventId>,
     /// These have run.
     pub ran: Vec<EventId>,

@@ -200,15 +200,13 @@ impl<'t> Index<'t> {
 
     /// The events of other threads that must have run before the event, in every schedule.
     pub(crate) fn for_each_need(&self, event: u32, mut need: impl FnMut(u32)) {
+        self.for_each_need_to_begin(event, &mut need);
         let step = self.event(event);
         let mut known = |other: u32| {
             if other != NONE && other < event {
                 need(other);
             }
         };
-        if self.place[event as usize] == 0 {
-            known(self.forks[step.thread.index()]);
-        }
         match step.op {
             Op::Join(child) => {
                 known(self.forks[child.index()]);
@@ -228,6 +226,14 @@ impl<'t> Index<'t> {
             Op::Fork(_) | Op::Begin | Op::End | Op::Branch => {}
             Op::Wait { .. } | Op::WaitTimeout { .. } | Op::Notify(_) | Op::NotifyAll(_) => {}
             Op::Fence { .. } | Op::Alloc(_) | Op::SemInit { .. } | ops!(locks | barriers | labels) => {}
+        }
+    }
+
+    /// The same for a thread just to come to the event, and to wait there if need be.
+    pub(crate) fn for_each_need_to_begin(&self, event: u32, mut need: impl FnMut(u32)) {
+        let fork = self.forks[self.event(event).thread.index()];
+        if self.place[event as usize] == 0 && fork != NONE && fork < event {
+            need(fork);
         }
     }
 

@@ -4,6 +4,7 @@
 //! * [`ideal`]: the part of the observed run that a happens-before race needs
 //! * [`proof`]: which schedule a technique has to show for a pair
 //! * [`candidates`]: which pairs are worth a question, the nearest first
+//! * [`deadlocks`]: which threads might wait for each other, the closest first
 //! * [`goal`], [`predictor`], [`verdict`]: the question itself, and what can be said about it
 //!
 //! What comes out of here is a claim. Whether it holds is for the referee to say, who shares none of this code.
@@ -11,6 +12,7 @@
 pub mod candidates;
 mod causal;
 mod closure;
+pub mod deadlocks;
 mod encode;
 mod explain;
 mod flow;
@@ -35,6 +37,7 @@ mod window;
 pub use foretell_arithmetic::{NoSolver, Solver};
 
 pub use candidates::{Bucket, Candidates, Count, Key, conflicting_pairs, quick_check};
+pub use deadlocks::{Circle, CircleKey, Circles, Deadlocks, Waits};
 pub use goal::Goal;
 pub use portfolio::Portfolio;
 pub use predictor::Predictor;

@@ -300,6 +300,11 @@ impl Technique {
         matches!(self.row().method, Method::Pairs { .. })
     }
 
+    /// Whether it decides other goals than races, too: those that decide pairs exactly do.
+    pub fn decides_goals(self) -> bool {
+        matches!(self.row().method, Method::Pairs { decider: Exact, .. })
+    }
+
     /// A detector at the beginning of a trace, if the technique looks at each event once.
     pub fn detector(self) -> Option<Box<dyn Detector>> {
         match self.row().method {

@@ -2,6 +2,7 @@
 //! them and no others, and the referee accepts every schedule.
 
 mod deciding;
+mod stuck;
 
 use std::sync::Arc;
 

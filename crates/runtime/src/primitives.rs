@@ -455,16 +455,16 @@ fn changed(turn: &Turn, role: Role, word: u64) {
             turn.log_sync(SyncOp::Unlock, upgradable(object), 0);
             turn.meeting();
         }
-        // No thread can come between the two.
-        Role::Downgrade => in_one(turn, &[(SyncOp::Unlock, object), (SyncOp::LockShared, object)]),
+        // No thread can come between the two, so none waits there.
+        Role::Downgrade => in_one(turn, &[(SyncOp::Unlock, object), (SyncOp::TryLockShared, object)]),
         Role::Upgrade | Role::UpgradeInTime => {
             let taken = SyncOp::Lock.in_time(role == Role::UpgradeInTime);
             in_one(turn, &[(SyncOp::Unlock, object), (taken, object), (SyncOp::Unlock, upgradable(object))]);
         }
-        Role::DowngradeToUpgradable => in_one(
-            turn,
-            &[(SyncOp::Unlock, object), (SyncOp::Lock, upgradable(object)), (SyncOp::LockShared, object)],
-        ),
+        Role::DowngradeToUpgradable => {
+            let taken = [(SyncOp::TryLock, upgradable(object)), (SyncOp::TryLockShared, object)];
+            in_one(turn, &[(SyncOp::Unlock, object), taken[0], taken[1]]);
+        }
         Role::Poison | Role::Fence => turn.fence(site),
         Role::Unpark => {
             let told = known().tokens.insert(object, TOKEN).unwrap_or(NO_TOKEN);

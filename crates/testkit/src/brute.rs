@@ -1,13 +1,15 @@
-//! Every race of a tiny trace by brute force, written from `docs/trace-format.md` and nothing else.
+//! Every race and every deadlock of a tiny trace by brute force, written from `docs/trace-format.md` and nothing else.
 //!
 //! It reads the text itself, and wherever the document leaves a choice (whom a notification wakes) it goes all ways. It
 //! shares no code with the referee, whose machine needs no choices, so the two check each other.
 
 mod read;
+mod stuck;
 
 use std::collections::{BTreeSet, HashSet};
 
 use read::{Act, Event, Script, Seen};
+pub use stuck::Stuck;
 
 /// Which reads are pinned.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -25,16 +27,30 @@ pub type Races = BTreeSet<(u32, u32)>;
 
 /// All races of the trace that `text` spells, or `None` if it has more than `most` states.
 pub fn races(text: &str, rules: Rules, most: usize) -> Option<Races> {
+    let mut races = Races::new();
+    visit(text, rules, most, |world| world.note_races(&mut races))?;
+    Some(races)
+}
+
+/// All deadlocks, or `None` in the same case.
+pub fn deadlocks(text: &str, rules: Rules, most: usize) -> Option<BTreeSet<Stuck>> {
+    let mut found = BTreeSet::new();
+    visit(text, rules, most, |world| world.note_deadlocks(&mut found))?;
+    Some(found)
+}
+
+/// Visits all states, unless there are too many.
+fn visit(text: &str, rules: Rules, most: usize, mut note: impl FnMut(&World<'_>)) -> Option<()> {
     let script = Script::new(text);
     let rules = if rules == Rules::ControlFlow && !script.has_branches { Rules::SameValue } else { rules };
     let start = State::new(&script);
-    let (mut seen, mut open, mut races) = (HashSet::from([start.clone()]), vec![start], Races::new());
+    let (mut seen, mut open) = (HashSet::from([start.clone()]), vec![start]);
     while let Some(state) = open.pop() {
         if seen.len() > most {
             return None;
         }
         let world = World { script: &script, rules, state: &state };
-        world.note_races(&mut races);
+        note(&world);
         for thread in 0..script.threads.len() {
             for next in world.steps(thread) {
                 if seen.insert(next.clone()) {
@@ -43,7 +59,7 @@ pub fn races(text: &str, rules: Rules, most: usize) -> Option<Races> {
             }
         }
     }
-    Some(races)
+    Some(())
 }
 
 /// All that the document speaks of.
@@ -161,7 +177,7 @@ impl World<'_> {
                 state.usable[access.var] && readable
             }
             Act::Free(var) => state.usable[var],
-            Act::Acquire { lock, shared } => !others(lock, shared),
+            Act::Acquire { lock, shared, .. } => !others(lock, shared),
             Act::Attempt { lock, shared } => {
                 state.locks[lock].iter().any(|held| held.0 > 0 || (!shared && held.1 > 0))
             }
@@ -186,6 +202,7 @@ impl World<'_> {
             },
             Act::Release { .. }
             | Act::Fork
+            | Act::End
             | Act::Branch
             | Act::Create { .. }
             | Act::Wait { .. }
@@ -230,7 +247,7 @@ impl World<'_> {
             }
             Act::Alloc(var) => after.usable[var] = true,
             Act::Free(var) => after.usable[var] = false,
-            Act::Acquire { lock, shared } => {
+            Act::Acquire { lock, shared, .. } => {
                 let held = &mut after.locks[lock][thread];
                 *(if shared { &mut held.1 } else { &mut held.0 }) += 1;
             }
@@ -260,7 +277,7 @@ impl World<'_> {
                 after.arrived[barrier] += 1;
             }
             Act::Depart(barrier) => after.place[barrier][thread] = 0,
-            Act::Attempt { .. } | Act::Fork | Act::Join(_) | Act::Branch | Act::Nothing => {}
+            Act::Attempt { .. } | Act::Fork | Act::Join(_) | Act::End | Act::Branch | Act::Nothing => {}
         }
         vec![after]
     }

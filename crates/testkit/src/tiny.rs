@@ -93,7 +93,7 @@ impl World {
         World {
             random,
             shape,
-            steps: steps(shape.features, shape.decisive),
+            steps: steps(shape.features, shape.decisive, shape.locking),
             threads,
             locks,
             memory,

@@ -51,8 +51,8 @@ acts! {
     Store = 13,
 }
 
-/// What a call says that has done what it might not have done: who takes a lock in this way does not wait for it without
-/// end.
+/// What a call says that has done what it might not have done: who takes a lock in this way does not wait for it
+/// without end.
 pub const MIGHT_NOT_HAVE: u64 = 2;
 
 impl Act {

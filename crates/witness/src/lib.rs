@@ -9,9 +9,10 @@
 //! * `checkpoints`: states of the recorded run, from which replays that begin as recorded go on
 //! * [`blocked`]: why an event cannot run, for people
 //! * [`referee`]: replays a claimed schedule; the only place where a [`Finding`] comes into being
+//! * [`stuck`]: the judgement on deadlocks, the only place where a [`Deadlock`] comes into being
 //! * [`unordered`]: the other proof: the language's happens-before leaves the two accesses of the observed run
 //!   unordered
-//! * [`oracle`]: every race of a tiny trace, by exhaustive search
+//! * [`oracle`]: every race and every deadlock of a tiny trace, by exhaustive search
 //!
 //! A proof stands on [`machine`] or on [`unordered`] alone: read these two, and trust the rest of foretell as little
 //! as you like.
@@ -25,10 +26,12 @@ mod model;
 pub mod observed;
 pub mod oracle;
 pub mod referee;
+pub mod stuck;
 pub mod unordered;
 
 pub use blocked::Blocked;
 pub use foretell_trace::Model;
 pub use machine::Machine;
 pub use referee::{Claim, Finding, NewValues, Proof, Reason, Referee, Rejection};
+pub use stuck::{Deadlock, StuckClaim};
 pub use unordered::UnorderedReferee;

@@ -12,6 +12,7 @@
 //! * Memory whose allocation the trace shows holds something unknown, not 0, unless a read shows what.
 
 mod meetings;
+mod waiting;
 
 use std::sync::Arc;
 
@@ -532,7 +533,7 @@ impl<'t> Machine<'t> {
                 self.wait(index, thread, cond);
             }
             Op::AcquireShared(lock) | Op::TryAcquireShared(lock) => {
-                self.locks[lock.index()].readers.push(thread)
+                self.locks[lock.index()].readers.push(thread);
             }
             Op::ReleaseShared(lock) => self.locks[lock.index()].readers.retain(|&reader| reader != thread),
             Op::Fork(child) => self.threads[child.index()].unborn = false,

@@ -1,8 +1,10 @@
-//! Every race of a tiny trace, by exhaustive search through the states of the [`Machine`].
+//! Every race and every deadlock of a tiny trace, by exhaustive search through the states of the [`Machine`].
 //!
 //! The judge of all cleverer techniques: no pruning, no argument, just all reachable states. States that were seen
 //! are kept in full, so that no hash collision can lie. The number of states grows exponentially with the number of
 //! threads; a limit makes the search give up honestly.
+
+mod circles;
 
 use std::collections::hash_map::{Entry, HashMap};
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,6 +15,7 @@ use foretell_trace::{EventId, LockMode, Model, Op, ThreadId, Trace, ops};
 use crate::machine::Machine;
 use crate::observed::Observed;
 use crate::referee::conflict;
+pub use circles::Circle;
 
 /// Two events that can be made adjacent, the first of the trace first.
 pub type Pair = (EventId, EventId);
@@ -25,7 +28,17 @@ pub fn races(trace: &Trace, model: Model, limit: usize) -> Option<BTreeSet<Pair>
 /// All races of the trace, each with a schedule that ends with the two, or `None` if there are more than `limit`
 /// states.
 pub fn witnesses(trace: &Trace, model: Model, limit: usize) -> Option<BTreeMap<Pair, Vec<EventId>>> {
-    OracleSearch::new(trace, limit).run(model, |_, _| true)
+    let found =
+        OracleSearch::new(trace, limit).run(model, |_, _| true, |machine| races_in(trace, machine))?;
+    let ended = |(pair, schedule): (Pair, Vec<EventId>)| {
+        (pair, schedule.into_iter().chain([pair.0, pair.1]).collect())
+    };
+    Some(found.into_iter().map(ended).collect())
+}
+
+/// All deadlocks of the trace, each with a schedule that leads to it, or `None` if there are more than `limit` states.
+pub fn deadlocks(trace: &Trace, model: Model, limit: usize) -> Option<BTreeMap<Circle, Vec<EventId>>> {
+    OracleSearch::new(trace, limit).run(model, |_, _| true, |machine| circles::circles(trace, machine))
 }
 
 /// All sync-preserving races of the trace, or `None` if there are more than `limit` states.
@@ -38,26 +51,29 @@ pub fn witnesses(trace: &Trace, model: Model, limit: usize) -> Option<BTreeMap<P
 ///   in the order of the trace and without gaps.
 pub fn sync_preserving_races(trace: &Trace, limit: usize) -> Option<BTreeSet<Pair>> {
     let order = SyncOrder::new(trace);
-    let races = OracleSearch::new(trace, limit)
-        .run(Model::SameWrite, |machine, event| order.allows(machine, event))?;
+    let races = OracleSearch::new(trace, limit).run(
+        Model::SameWrite,
+        |machine, event| order.allows(machine, event),
+        |machine| races_in(trace, machine),
+    )?;
     Some(races.into_keys().collect())
 }
 
-/// A search through the states of one trace.
-struct OracleSearch<'t> {
+/// A search through the states of one trace, for something that shows in a state.
+struct OracleSearch<'t, F> {
     trace: &'t Trace,
     limit: usize,
     /// Every state that was reached, with its place in `origins`.
     seen: HashMap<Box<[u32]>, usize>,
     /// How each state was reached first: from which other state, and by which event. The first state has none.
     origins: Vec<Option<(usize, EventId)>>,
-    /// The races found so far, and a state in which the two are next.
-    races: BTreeMap<Pair, usize>,
+    /// What was found so far, each with the first state that shows it.
+    found: BTreeMap<F, usize>,
 }
 
-impl<'t> OracleSearch<'t> {
-    fn new(trace: &'t Trace, limit: usize) -> OracleSearch<'t> {
-        OracleSearch { trace, limit, seen: HashMap::new(), origins: Vec::new(), races: BTreeMap::new() }
+impl<'t, F: Ord> OracleSearch<'t, F> {
+    fn new(trace: &'t Trace, limit: usize) -> OracleSearch<'t, F> {
+        OracleSearch { trace, limit, seen: HashMap::new(), origins: Vec::new(), found: BTreeMap::new() }
     }
 
     /// Searches all schedules in which each event that runs is `allowed` to.
@@ -65,14 +81,17 @@ impl<'t> OracleSearch<'t> {
         mut self,
         model: Model,
         allowed: impl Fn(&Machine<'_>, EventId) -> bool,
-    ) -> Option<BTreeMap<Pair, Vec<EventId>>> {
+        shown: impl Fn(&Machine<'_>) -> Vec<F>,
+    ) -> Option<BTreeMap<F, Vec<EventId>>> {
         let start = Machine::new(Arc::new(Observed::new(self.trace)), model);
         let mut open = vec![(self.reach(&start, None)?, start)];
         while let Some((state, machine)) = open.pop() {
             if self.origins.len() > self.limit {
                 return None;
             }
-            self.note_races(state, &machine);
+            for found in shown(&machine) {
+                self.found.entry(found).or_insert(state);
+            }
             for thread in self.trace.threads() {
                 let Some(event) = machine.next(thread) else { continue };
                 if machine.enabled(thread).is_err() || !allowed(&machine, event) {
@@ -86,7 +105,8 @@ impl<'t> OracleSearch<'t> {
                 }
             }
         }
-        Some(self.races.iter().map(|(&pair, &state)| (pair, self.schedule(pair, state))).collect())
+        let found = std::mem::take(&mut self.found);
+        Some(found.into_iter().map(|(found, state)| (found, self.schedule(state))).collect())
     }
 
     /// The place of a state that was not seen before.
@@ -102,25 +122,9 @@ impl<'t> OracleSearch<'t> {
         }
     }
 
-    fn note_races(&mut self, state: usize, machine: &Machine<'_>) {
-        let ready: Vec<EventId> = self
-            .trace
-            .threads()
-            .filter(|&thread: &ThreadId| machine.could_race(thread).is_ok())
-            .filter_map(|thread| machine.next(thread))
-            .filter(|&id| self.trace.event(id).op.access().is_some())
-            .collect();
-        for (place, &a) in ready.iter().enumerate() {
-            for &b in &ready[place + 1..] {
-                if conflict(&self.trace.event(a), &self.trace.event(b)) {
-                    self.races.entry((a.min(b), a.max(b))).or_insert(state);
-                }
-            }
-        }
-    }
-
-    fn schedule(&self, pair: Pair, mut state: usize) -> Vec<EventId> {
-        let mut backwards = vec![pair.1, pair.0];
+    /// How the state was reached.
+    fn schedule(&self, mut state: usize) -> Vec<EventId> {
+        let mut backwards = Vec::new();
         while let Some((before, event)) = self.origins[state] {
             backwards.push(event);
             state = before;
@@ -128,6 +132,25 @@ impl<'t> OracleSearch<'t> {
         backwards.reverse();
         backwards
     }
+}
+
+/// The pairs that race in the state.
+fn races_in(trace: &Trace, machine: &Machine<'_>) -> Vec<Pair> {
+    let ready: Vec<EventId> = trace
+        .threads()
+        .filter(|&thread: &ThreadId| machine.could_race(thread).is_ok())
+        .filter_map(|thread| machine.next(thread))
+        .filter(|&id| trace.event(id).op.access().is_some())
+        .collect();
+    let mut races = Vec::new();
+    for (place, &a) in ready.iter().enumerate() {
+        for &b in &ready[place + 1..] {
+            if conflict(&trace.event(a), &trace.event(b)) {
+                races.push((a.min(b), a.max(b)));
+            }
+        }
+    }
+    races
 }
 
 /// What must run before what, or not at all, so that synchronisation keeps the order of the trace.

@@ -101,6 +101,12 @@ pub enum Reason {
     Ordered,
     /// The referee was not shown all events up to this one.
     EventsMissing,
+    /// A deadlock of no thread.
+    NobodyWaits,
+    /// In the end the thread is not held up by the one that is said to hold it up.
+    NotHeldUp,
+    /// In the end the thread has not ended that is said to have ended.
+    NotEnded,
 }
 
 /// A claim that is not believed, and why.
@@ -125,6 +131,11 @@ impl Rejection {
             Reason::WrongEnding => format!("the schedule does not end with the two events and {event} last"),
             Reason::Ordered => format!("happens-before orders event {event} after the first of the two"),
             Reason::EventsMissing => format!("not all events before event {event} were shown"),
+            Reason::NobodyWaits => "no thread waits".to_string(),
+            Reason::NotHeldUp => {
+                format!("event {event} does not wait for the thread that is said to hold it up")
+            }
+            Reason::NotEnded => format!("event {event} is not the end of a thread that has run to its end"),
             Reason::NotNext(_) | Reason::Blocked(_) => format!("event {event} cannot run"),
         };
         Rejection { step: None, event, reason, text }
@@ -174,7 +185,7 @@ pub struct NewValues {
 pub struct Referee<'t> {
     trace: &'t Trace,
     /// Always rewound between two claims.
-    machine: Machine<'t>,
+    pub(crate) machine: Machine<'t>,
     pub(crate) checkpoints: Checkpoints<'t>,
 }
 
@@ -251,7 +262,7 @@ impl<'t> Referee<'t> {
         }
     }
 
-    fn existing(&self, id: EventId) -> Result<&'t Event, Rejection> {
+    pub(crate) fn existing(&self, id: EventId) -> Result<&'t Event, Rejection> {
         self.trace.events().get(id.index()).ok_or_else(|| Rejection::of_claim(id, Reason::NoSuchEvent))
     }
 
@@ -268,16 +279,26 @@ impl<'t> Referee<'t> {
         if (a, b) != (first, second) {
             return Err(Rejection::of_claim(second, Reason::WrongEnding));
         }
+        self.replayed(model, prefix, |referee| {
+            referee.racing(prefix.len() + 1, first)?;
+            referee.racing(prefix.len() + 2, second)
+        })
+    }
+
+    /// Replays a schedule and judges the state after it.
+    pub(crate) fn replayed(
+        &mut self,
+        model: Model,
+        prefix: &[EventId],
+        judge: impl FnOnce(&Referee<'t>) -> Result<(), Rejection>,
+    ) -> Result<(), Rejection> {
         self.machine.rewind(&[], Model::SameWrite);
         let checkpoint = self.checkpoints.before_leaving(prefix, model, &self.machine);
         let rewound = checkpoint.map(|machine| std::mem::replace(&mut self.machine, machine));
         if rewound.is_none() {
             self.machine.rewind(&[], model);
         }
-        let verdict = self
-            .run(prefix)
-            .and_then(|()| self.racing(prefix.len() + 1, first))
-            .and_then(|()| self.racing(prefix.len() + 2, second));
+        let verdict = self.run(prefix).and_then(|()| judge(self));
         match rewound {
             Some(machine) => self.machine = machine,
             None => self.machine.rewind(&prefix[..self.machine.ran()], model),
@@ -301,7 +322,7 @@ impl<'t> Referee<'t> {
         self.machine.could_race(thread).map_err(|blocked| self.rejection(step, id, Reason::Blocked(blocked)))
     }
 
-    fn thread_whose_turn_it_is(&self, step: usize, id: EventId) -> Result<ThreadId, Rejection> {
+    pub(crate) fn thread_whose_turn_it_is(&self, step: usize, id: EventId) -> Result<ThreadId, Rejection> {
         let Some(event) = self.trace.events().get(id.index()) else {
             return Err(self.rejection(step, id, Reason::NoSuchEvent));
         };
@@ -316,7 +337,7 @@ impl<'t> Referee<'t> {
     }
 
     #[cold]
-    fn rejection(&self, step: usize, event: EventId, reason: Reason) -> Rejection {
+    pub(crate) fn rejection(&self, step: usize, event: EventId, reason: Reason) -> Rejection {
         let text = match reason {
             Reason::NoSuchEvent => format!("step {step}: event {event} does not exist"),
             Reason::NotNext(None) => format!("{}: its thread is at its end", self.place(step, event)),

@@ -61,7 +61,7 @@ impl Cells {
                     }
                 }
                 Op::AcquireShared(lock) | Op::TryAcquireShared(lock) => {
-                    exclusive[lock.index()] = most_owners.checked_add(1)?
+                    exclusive[lock.index()] = most_owners.checked_add(1)?;
                 }
                 Op::Fence { .. }
                 | Op::Acquire(_)

@@ -112,7 +112,7 @@ impl Writer<'_> {
         }
         // A copy of a process begins with the locks of the original.
         for &lock in &self.survey.held {
-            self.lock_op(SyncOp::Lock, lock)?;
+            self.lock_op(SyncOp::TryLock, lock)?;
         }
         self.all_kept(Era::STATIC, Op::Alloc)?;
         self.create_handed_over(Era::STATIC)
@@ -227,7 +227,7 @@ impl Writer<'_> {
                 } else {
                     self.make_way(lock, HoldMode::Alone)?;
                     if !self.sync.holders.has_waited(lock, self.here.thread) {
-                        return self.lock_op(SyncOp::Lock, other);
+                        return self.lock_op(SyncOp::TryLock, other);
                     }
                 }
                 match op {

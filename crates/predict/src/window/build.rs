@@ -179,11 +179,17 @@ impl<'w, 'i> Builder<'w, 'i> {
         let (index, begin) = (self.window.index, self.window.begin);
         let global = begin + event;
         let mut needs = std::mem::take(&mut self.window.needs);
-        index.for_each_need(global, |need| {
+        let add = |need: u32| {
             if need >= begin {
                 needs.push(need - begin);
             }
-        });
+        };
+        if step.op.access().is_none() && self.window.next.contains(&event) {
+            // It is not to run, but to be attempted: what it waits for need not have come.
+            index.for_each_need_to_begin(global, add);
+        } else {
+            index.for_each_need(global, add);
+        }
         if let (Some(causal), Some(_)) = (self.window.causal, step.op.access()) {
             let place = index.place[global as usize];
             for (thread, count) in causal.news(step.thread.index(), place) {

@@ -115,8 +115,9 @@ impl OpenMpState {
         receive(turn, word(OpenMpWordUse::Task, &[number]), CREATED);
         let (after, exclusive) = (task.after.clone(), task.exclusive.clone());
         self.receive_ends(turn, &after);
+        // No thread waits for these: the library begins a task when it may have all of them.
         for place in exclusive {
-            turn.log_effect(SyncOp::Lock, lock(place), 0);
+            turn.log_effect(SyncOp::TryLock, lock(place), 0);
         }
         true
     }

@@ -6,11 +6,12 @@ pub(super) enum Act {
     Access(Touch),
     Alloc(usize),
     Free(usize),
-    Acquire { lock: usize, shared: bool },
+    Acquire { lock: usize, shared: bool, tries: bool },
     Release { lock: usize, shared: bool },
     Attempt { lock: usize, shared: bool },
     Fork,
     Join(usize),
+    End,
     Branch,
     Create { sem: usize, permits: u32 },
     Take(usize),
@@ -169,9 +170,11 @@ impl Reader {
             "alloc" if self.vars.iter().any(|(known, _)| known == first) => Act::Alloc(self.fresh(first)),
             "alloc" => Act::Alloc(self.var(first)),
             "free" => Act::Free(self.var(first)),
-            "acq" | "racq" | "try" | "rtry" => {
-                Act::Acquire { lock: self.locks.number(first), shared: kind.starts_with('r') }
-            }
+            "acq" | "racq" | "try" | "rtry" => Act::Acquire {
+                lock: self.locks.number(first),
+                shared: kind.starts_with('r'),
+                tries: kind.ends_with("try"),
+            },
             "rel" | "rrel" => Act::Release { lock: self.locks.number(first), shared: kind == "rrel" },
             "tryfail" | "rtryfail" => {
                 Act::Attempt { lock: self.locks.number(first), shared: kind == "rtryfail" }
@@ -181,6 +184,7 @@ impl Reader {
                 Act::Fork
             }
             "join" => Act::Join(self.threads.number(first)),
+            "end" => Act::End,
             "branch" => Act::Branch,
             "sem" => Act::Create { sem: self.sems.number(first), permits: last.parse().unwrap_or(0) },
             "p" => Act::Take(self.sems.number(first)),

@@ -74,6 +74,8 @@ pub struct Shape {
     pub threads: usize,
     /// Whether there are many branches, so that most reads decide something; otherwise there are few, if any.
     pub decisive: bool,
+    /// Whether threads mostly take locks, also while they hold others, instead of accessing memory.
+    pub locking: bool,
     /// How many events; fewer only if no thread can run any more.
     pub events: usize,
     /// How many locks at most. A thread may hold as many at once, and a few in any case.
@@ -87,7 +89,16 @@ pub struct Shape {
 impl Shape {
     /// A few locks and variables, and a location for each event.
     pub const fn new(features: Features, events: usize) -> Shape {
-        Shape { features, threads: 4, decisive: false, events, locks: 3, vars: 3, locations: None }
+        Shape {
+            features,
+            threads: 4,
+            decisive: false,
+            locking: false,
+            events,
+            locks: 3,
+            vars: 3,
+            locations: None,
+        }
     }
 }
 
@@ -112,11 +123,11 @@ pub(super) enum OpKind {
 }
 
 /// The steps to draw from; the more often a step is in it, the more often it is taken.
-pub(super) fn steps(features: Features, decisive: bool) -> Vec<OpKind> {
+pub(super) fn steps(features: Features, decisive: bool, locking: bool) -> Vec<OpKind> {
     let crowd = |few, many| if features.crowds { many } else { few };
     let weights = [
-        (true, OpKind::Access, 8),
-        (true, OpKind::Acquire, crowd(5, 2)),
+        (true, OpKind::Access, if locking { 3 } else { 8 }),
+        (true, OpKind::Acquire, if locking { 10 } else { crowd(5, 2) }),
         (true, OpKind::Release, crowd(5, 8)),
         (features.atomics, OpKind::Atomic, 4),
         (features.atomics, OpKind::Fence, 1),

@@ -122,7 +122,7 @@ impl HappensBefore {
                 self.write(thread, var, true);
             }
             Op::Acquire(lock) | Op::TryAcquire(lock) | Op::WaitTimeout { lock, .. } => {
-                self.acquire(thread, lock)
+                self.acquire(thread, lock);
             }
             Op::Release(lock) | Op::Wait { lock, .. } => {
                 at(&mut self.locks, lock.index()).exclusive.copy(&self.threads[thread.index()].clock);
