@@ -141,6 +141,8 @@ pub struct Counter {
     threads: Vec<Life>,
     /// How many events there were.
     events: u64,
+    /// What a thread has accessed in a row, and is not yet part of a stretch.
+    row: Option<Group>,
     /// The whole run, and the stretch since the last fence.
     whole: Stretch,
     stretch: Stretch,
@@ -260,13 +262,27 @@ impl Counter {
 
     /// From here on the thread may be ordered with others otherwise than before.
     fn turn(&mut self, thread: u32) {
+        self.count_row();
         self.whole.end(thread);
         self.stretch.end(thread);
     }
 
+    #[inline]
     fn access(&mut self, thread: u32) {
-        self.whole.add(thread, self.events, 1);
-        self.stretch.add(thread, self.events, 1);
+        match &mut self.row {
+            Some(row) if row.thread == thread => row.accesses += 1,
+            _ => {
+                self.count_row();
+                self.row = Some(Group { thread, first: self.events, accesses: 1 });
+            }
+        }
+    }
+
+    fn count_row(&mut self) {
+        if let Some(Group { thread, first, accesses }) = self.row.take() {
+            self.whole.add(thread, first, accesses);
+            self.stretch.add(thread, first, accesses);
+        }
     }
 
     /// A fence is recorded as accesses that the program did not make.
@@ -275,6 +291,7 @@ impl Counter {
     }
 
     fn fence(&mut self, event: &Event, names: &Names) {
+        self.count_row();
         self.fences += 1;
         if self.by_location.len() < MOST_LOCATIONS || self.by_location.contains_key(&event.loc) {
             self.by_location.entry(event.loc).or_insert((0, event.op)).0 += 1;
@@ -288,6 +305,7 @@ impl Counter {
 
     /// A stretch has ended.
     fn close(&mut self) {
+        self.count_row();
         if self.stretch.groups.len() > 1 {
             let mut pairs = std::mem::take(&mut self.pairs);
             self.reorderable += self.concurrent(&self.stretch.groups, &mut pairs);
