@@ -53,12 +53,12 @@ impl Moment<'_> {
     /// The first turn of the first ready thread, beginning with `thread` and going round.
     fn from(&self, thread: ThreadRef) -> Turn {
         let turns = self.turns;
-        turns.iter().find(|turn| turn.thread >= thread).or(turns.first()).copied().unwrap_or(NOBODY)
+        turns.iter().find(|turn| turn.thread >= thread).or(turns.first()).copied().unwrap_or(NO_TURN)
     }
 }
 
 /// There always is a turn to pick; this one would be refused.
-const NOBODY: Turn = Turn { thread: ThreadRef(u32::MAX), wake: None };
+const NO_TURN: Turn = Turn { thread: ThreadRef(u32::MAX), wake: None };
 
 /// Picks the thread that takes the next step.
 pub trait Scheduler {

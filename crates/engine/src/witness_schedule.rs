@@ -168,11 +168,11 @@ mod tests {
 
     #[test]
     fn a_witness_is_a_schedule_of_steps() {
-        let told = schedule_of(format!("{EVENTS}#steps 2 1*2 4 1 3\n").leak()).unwrap();
+        let schedule = schedule_of(format!("{EVENTS}#steps 2 1*2 4 1 3\n").leak()).unwrap();
         let expected = "foretell schedule 1\nprogram ./bank\nargument -n\nargument 7\nseed 3\n\
             run main 3 2\nrun main.2 1 3\nrun main.1 4 4\nfirst main.2.1 0 1 write 5\nsecond main.1 6 7 write 6\n";
-        assert_eq!(told, expected);
-        assert_eq!(schedule_of(EVENTS), None, "nobody has counted");
+        assert_eq!(schedule, expected);
+        assert_eq!(schedule_of(EVENTS), None, "without counts there is none");
     }
 
     #[test]

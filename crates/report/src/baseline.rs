@@ -185,7 +185,7 @@ mod tests {
         baseline
     }
 
-    fn told(report: &Report) -> (Vec<&str>, Vec<&str>) {
+    fn listed(report: &Report) -> (Vec<&str>, Vec<&str>) {
         let races = report.races.iter().map(|race| race.first.location.as_str());
         (races.collect(), report.undecided.iter().map(|open| open.first.location.as_str()).collect())
     }
@@ -196,7 +196,7 @@ mod tests {
         let mut new = [report(&["a", "c", "f"], &["b", "d", "g"])];
         assert_eq!(baseline(&old).apply(&mut new), 1, "e is gone");
         // What was not proven and is now is new; what was proven and is not now is known.
-        assert_eq!(told(&new[0]), (vec!["c", "f"], vec!["g"]));
+        assert_eq!(listed(&new[0]), (vec!["c", "f"], vec!["g"]));
         let known = new[0].known.as_ref().unwrap();
         let pairs: Vec<_> =
             known.pairs.iter().map(|pair| (pair.first.location.as_str(), pair.proven)).collect();
@@ -210,7 +210,7 @@ mod tests {
         baseline(&[report(&["a"], &[])]).apply(&mut middle);
         let mut last = [report(&["a", "b"], &[])];
         assert_eq!(baseline(&middle).apply(&mut last), 0);
-        assert_eq!(told(&last[0]), (vec![], vec![]));
+        assert_eq!(listed(&last[0]), (vec![], vec![]));
     }
 
     #[test]

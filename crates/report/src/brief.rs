@@ -70,8 +70,8 @@ fn brief_race(race: &Race) -> Race {
     }
 }
 
-fn brief_confirmation(told: &Confirmation) -> Confirmation {
-    Confirmation { confirmed: told.confirmed, why: told.why.clone(), live: Vec::new() }
+fn brief_confirmation(full: &Confirmation) -> Confirmation {
+    Confirmation { confirmed: full.confirmed, why: full.why.clone(), live: Vec::new() }
 }
 
 fn brief_candidate(open: &Candidate) -> Candidate {

@@ -120,7 +120,7 @@ pub(crate) struct Page {
     pub(crate) width: usize,
     is_coloured: bool,
     /// What is printed only once.
-    told: FxHashSet<String>,
+    printed: FxHashSet<String>,
 }
 
 impl Page {
@@ -129,7 +129,7 @@ impl Page {
             out: String::new(),
             width: detail.width,
             is_coloured: detail.color,
-            told: FxHashSet::default(),
+            printed: FxHashSet::default(),
         }
     }
 
@@ -181,7 +181,7 @@ impl Page {
 
     /// Whether this is printed for the first time.
     pub(crate) fn is_new(&mut self, what: String) -> bool {
-        self.told.insert(what)
+        self.printed.insert(what)
     }
 }
 

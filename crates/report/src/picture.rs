@@ -164,7 +164,7 @@ struct Scene<'a> {
     threads: [ThreadId; 2],
     contested: Option<VarId>,
     /// What is shown of the race in words.
-    told: FxHashSet<EventId>,
+    keys: FxHashSet<EventId>,
     has_story: bool,
 }
 
@@ -177,13 +177,13 @@ impl<'a> Scene<'a> {
             _ => &[],
         };
         let links = links.iter().flat_map(|link| [link.from.event, link.to.event]);
-        let told = steps.chain(links).filter_map(|number| trace.id(number)).chain(racing).collect();
+        let keys = steps.chain(links).filter_map(|number| trace.id(number)).chain(racing).collect();
         Some(Scene {
             trace,
             racing,
             threads: racing.map(|id| trace.event(id).thread),
             contested: trace.event(racing[0]).op.access().map(|access| access.var),
-            told,
+            keys,
             has_story: race.story.is_some(),
         })
     }
@@ -204,7 +204,7 @@ impl<'a> Scene<'a> {
     /// Which steps of a long witness are shown: what is shown, the last ones that matter, and all locks that are held
     /// there.
     fn essence(&self, witness: &[EventId]) -> Vec<bool> {
-        let mut kept: Vec<bool> = witness.iter().map(|id| self.told.contains(id)).collect();
+        let mut kept: Vec<bool> = witness.iter().map(|id| self.keys.contains(id)).collect();
         let matters = |at: &usize| {
             let op = self.trace.event(witness[*at]).op;
             synchronises(op) || self.kind(op) == Kind::Contested
@@ -233,7 +233,7 @@ impl<'a> Scene<'a> {
         let [first, second] = self.racing;
         let range = first.index() + 1..second.index();
         if range.len() > LOOKED_AT {
-            return self.told.iter().copied().collect();
+            return self.keys.iter().copied().collect();
         }
         let witness: FxHashSet<EventId> = witness.iter().copied().collect();
         let mut between: Vec<EventId> =
@@ -244,7 +244,7 @@ impl<'a> Scene<'a> {
         if between.len() > BETWEEN {
             between.drain(BETWEEN / 2..between.len() - BETWEEN / 2);
         }
-        between.extend(&self.told);
+        between.extend(&self.keys);
         between
     }
 
@@ -254,7 +254,7 @@ impl<'a> Scene<'a> {
         let around_first = first.saturating_sub(AROUND)..=(first + AROUND).min(second);
         let before_second = second.saturating_sub(AROUND)..=second;
         let around = around_first.chain(before_second).filter_map(EventId::from_index);
-        around.chain(self.told.iter().copied()).collect()
+        around.chain(self.keys.iter().copied()).collect()
     }
 
     /// The threads of these events, and the events in words.
@@ -291,7 +291,7 @@ impl<'a> Scene<'a> {
                 kind,
                 section: begins.or(ends),
                 races: self.racing.contains(&id),
-                is_key: self.told.contains(&id) || (!self.has_story && might_order()),
+                is_key: self.keys.contains(&id) || (!self.has_story && might_order()),
             }
         };
         let events = ids.iter().map(shown).collect();
@@ -436,7 +436,7 @@ mod tests {
         let trace = foretell_testkit::trace("a|w(x,1)|1\na|w(y,1)|2\nb|r(x,1)|3\nb|r(y,1)|4\n");
         let picture = picture(&trace, &race(&trace, [2, 4], Some(&[1, 3, 2, 4])), &mut Room::new());
         let instead: Vec<_> = picture.predicted.iter().filter_map(|step| step.what.as_deref()).collect();
-        assert_eq!(instead, ["reads y"], "nobody knows what it sees");
+        assert_eq!(instead, ["reads y"], "what it sees is unknown");
     }
 
     #[test]

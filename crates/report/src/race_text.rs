@@ -162,16 +162,16 @@ pub(crate) fn deed(access: &RacingAccess) -> String {
 /// Functions of libraries that call each other are only counted.
 fn write_callers(page: &mut Page, callers: &[Frame], frames: usize) {
     let runs = callers.chunk_by(|one, other| is_of_library(&one.location) && is_of_library(&other.location));
-    let mut told = 0;
+    let mut shown = 0;
     for run in runs.take(frames) {
-        told += run.len();
+        shown += run.len();
         let text = match run {
             [frame] => Text::from("called from ").append(frame_text(frame)),
             run => Text::from(format!("called through {} functions of libraries", run.len())),
         };
         page.wrapped(INDENT, INDENT + 2, text);
     }
-    let more = callers.len() - told;
+    let more = callers.len() - shown;
     if more > 0 {
         page.line(format!("{:INDENT$}… and {more} more (foretell explain lists them)", ""));
     }

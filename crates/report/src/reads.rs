@@ -12,7 +12,7 @@ use crate::observed::Deed;
 use crate::replayed::{Recorded, Replay};
 
 /// How many reads are shown at most.
-const TOLD: usize = 100;
+const LISTED: usize = 100;
 
 /// The reads on the way to a race.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -89,9 +89,9 @@ impl NeededReads {
             return None;
         }
         let causes = run.causes(trace, dependence);
-        let told = run.told();
-        let more = run.reads.len() - told.len();
-        let reads = told.into_iter().map(|read| NeededRead {
+        let listed = run.listed();
+        let more = run.reads.len() - listed.len();
+        let reads = listed.into_iter().map(|read| NeededRead {
             read: Deed::new(trace, read.event),
             strays: read.strays,
             need: need(trace, dependence, causes.get(&read.event).copied(), read.event),
@@ -191,10 +191,10 @@ impl Run {
     }
 
     /// The reads that are shown: those that see something else, and then the others, as long as there is room.
-    fn told(&self) -> Vec<Read> {
+    fn listed(&self) -> Vec<Read> {
         let mut order: Vec<(usize, Read)> = self.reads.iter().copied().enumerate().collect();
         order.sort_by_key(|(_, read)| !read.strays);
-        order.truncate(TOLD);
+        order.truncate(LISTED);
         order.sort_by_key(|(at, _)| *at);
         order.into_iter().map(|(_, read)| read).collect()
     }
@@ -272,7 +272,7 @@ mod tests {
         trace.with_dependence(dependence).unwrap()
     }
 
-    fn told(trace: &Trace, witness: &[u32]) -> Option<Vec<(u32, bool, String)>> {
+    fn listed(trace: &Trace, witness: &[u32]) -> Option<Vec<(u32, bool, String)>> {
         let reads = NeededReads::new(trace, &Recorded::new(trace), witness)?;
         let need = |need: &Need| match need {
             Need::Decides(deed) => format!("decides {}", deed.event),
@@ -280,8 +280,8 @@ mod tests {
             Need::DecidesLater(deed) => format!("decides {} later", deed.event),
             Need::Nothing => "nothing".to_string(),
         };
-        let told = reads.reads.iter().map(|read| (read.read.event, read.strays, need(&read.need)));
-        Some(told.collect())
+        let listed = reads.reads.iter().map(|read| (read.read.event, read.strays, need(&read.need)));
+        Some(listed.collect())
     }
 
     #[test]
@@ -293,14 +293,14 @@ mod tests {
             (7, false, "decides 8"),
         ];
         let expected = expected.map(|(event, strays, need)| (event, strays, need.to_string()));
-        assert_eq!(told(&trace(), &[3, 4, 5, 6, 7, 8, 1, 2, 9, 10]).unwrap(), expected);
+        assert_eq!(listed(&trace(), &[3, 4, 5, 6, 7, 8, 1, 2, 9, 10]).unwrap(), expected);
     }
 
     #[test]
     fn nothing_is_told_where_all_reads_see_what_they_saw() {
-        assert_eq!(told(&trace(), &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]), None);
+        assert_eq!(listed(&trace(), &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]), None);
         let silent = foretell_testkit::trace("A|w(x,1)|1\nB|r(x,1)|2\nB|w(y,1)|3\nA|w(y,2)|4\n");
-        assert_eq!(told(&silent, &[2, 1, 3, 4]), None, "the trace does not tell what reads are good for");
+        assert_eq!(listed(&silent, &[2, 1, 3, 4]), None, "the trace does not tell what reads are good for");
     }
 
     #[test]
@@ -309,8 +309,8 @@ mod tests {
         let mut dependence = trace.dependence().unwrap().clone();
         dependence.set_value(id(5), Reads::EVERYTHING);
         let trace = trace.with_dependence(dependence).unwrap();
-        let told = told(&trace, &[2, 3, 4, 5, 6, 7, 8, 1, 9, 10]).unwrap();
-        assert_eq!(told[0], (3, false, "passed on by 5 to 7".to_string()));
+        let listed = listed(&trace, &[2, 3, 4, 5, 6, 7, 8, 1, 9, 10]).unwrap();
+        assert_eq!(listed[0], (3, false, "passed on by 5 to 7".to_string()));
     }
 
     /// As many reads and writes that may depend on anything as would take hours if each write looked at each read.
@@ -327,7 +327,7 @@ mod tests {
         let trace = trace.with_dependence(dependence).unwrap();
         let witness: Vec<u32> = (2..2 * ROUNDS + 3).chain([1, 2 * ROUNDS + 3, 2 * ROUNDS + 4]).collect();
         let reads = NeededReads::new(&trace, &Recorded::new(&trace), &witness).unwrap();
-        assert_eq!((reads.reads.len(), reads.more), (TOLD, ROUNDS as usize + 1 - TOLD));
+        assert_eq!((reads.reads.len(), reads.more), (LISTED, ROUNDS as usize + 1 - LISTED));
     }
 
     #[test]
@@ -338,7 +338,7 @@ mod tests {
         let trace = trace.with_dependence(dependence).unwrap();
         let witness: Vec<u32> = (2..303).chain([1, 303, 304]).collect();
         let reads = NeededReads::new(&trace, &Recorded::new(&trace), &witness).unwrap();
-        assert_eq!((reads.reads.len(), reads.more), (TOLD, 201));
+        assert_eq!((reads.reads.len(), reads.more), (LISTED, 201));
         assert!(reads.reads.last().is_some_and(|read| read.strays && read.read.event == 302));
     }
 }

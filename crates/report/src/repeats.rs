@@ -66,11 +66,11 @@ mod tests {
             report("rv", vec![race("b", "a"), race("c", "c"), race("c", "c")]),
         ];
         mark(&mut reports);
-        let told: Vec<Vec<_>> = reports
+        let marks: Vec<Vec<_>> = reports
             .iter()
             .map(|report| report.races.iter().map(|race| (race.processes, race.repeated)).collect())
             .collect();
         let once = (None, false);
-        assert_eq!(told, [vec![(Some(2), false), once], vec![once], vec![(None, true), once, once]]);
+        assert_eq!(marks, [vec![(Some(2), false), once], vec![once], vec![(None, true), once, once]]);
     }
 }

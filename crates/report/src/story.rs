@@ -119,8 +119,8 @@ impl Story {
         };
         builder.deeds = deeds(trace, recorded, &events, &matters);
         builder.add_rows(&events, &matters, detail);
-        let is_told = |(thread, _): &(&str, &str)| builder.threads.iter().any(|told| told == thread);
-        let titles = trace.names().titles().filter(is_told);
+        let is_known = |(thread, _): &(&str, &str)| builder.threads.iter().any(|shown| shown == thread);
+        let titles = trace.names().titles().filter(is_known);
         let thread_names = titles.map(|(thread, title)| (thread.to_string(), title.to_string())).collect();
         Some(Story { threads: builder.threads, thread_names, rows: builder.rows })
     }
@@ -297,7 +297,7 @@ impl Skipped {
 struct Behind {
     thread: ThreadId,
     /// Its steps that are shown and still to come, the next one last.
-    told: Vec<EventId>,
+    shown: Vec<EventId>,
     /// Its steps that are still to come, the next one last.
     ahead: Vec<EventId>,
     /// Whether it could continue: it was started, or is never started in the trace.
@@ -310,10 +310,10 @@ impl Behind {
     fn new(trace: &Trace, events: &[EventId], matters: &[bool], thread: ThreadId) -> Behind {
         let own = |&(_, &id): &(usize, &EventId)| trace.event(id).thread == thread;
         let ahead = events.iter().enumerate().rev().filter(own);
-        let (told, ahead) = (ahead.clone().filter(|&(at, _)| matters[at]), ahead);
+        let (shown, ahead) = (ahead.clone().filter(|&(at, _)| matters[at]), ahead);
         Behind {
             thread,
-            told: told.map(|(_, &id)| id).collect(),
+            shown: shown.map(|(_, &id)| id).collect(),
             ahead: ahead.map(|(_, &id)| id).collect(),
             is_started: !events.iter().any(|&id| trace.event(id).op == Op::Fork(thread)),
             waits: false,
@@ -324,14 +324,14 @@ impl Behind {
     fn look(&mut self, id: EventId, event: &Event) -> Option<EventId> {
         if event.thread == self.thread {
             self.ahead.pop();
-            self.told.pop_if(|told| *told == id);
+            self.shown.pop_if(|shown| *shown == id);
             (self.is_started, self.waits) = (true, false);
             return None;
         }
         let begins = self.is_started && !self.waits && self.ahead.last().is_some_and(|&next| next < id);
         self.waits |= begins;
         self.is_started |= event.op == Op::Fork(self.thread);
-        if begins { self.told.last().copied() } else { None }
+        if begins { self.shown.last().copied() } else { None }
     }
 }
 
@@ -410,8 +410,8 @@ mod tests {
     #[test]
     fn what_memory_held_is_no_step() {
         let text = "A|r(x,0)|?\nA|fork(B)|1\nA|w(x,1)|2\nB|w(x,2)|3\n";
-        let told = rows(text, &[1, 2, 3, 4], StoryDetail::Essence);
-        assert_eq!(told, ["A starts B", "!A writes x = 1", "!B writes x = 2"]);
+        let shown = rows(text, &[1, 2, 3, 4], StoryDetail::Essence);
+        assert_eq!(shown, ["A starts B", "!A writes x = 1", "!B writes x = 2"]);
     }
 
     #[test]

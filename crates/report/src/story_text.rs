@@ -117,8 +117,8 @@ fn write_columns(page: &mut Page, story: &Story, events: usize, columns: &[usize
     }
     page.line(heads);
     let room = |thread: usize| columns.get(thread).copied().unwrap_or(0);
-    for told in &story.rows {
-        match told {
+    for shown in &story.rows {
+        match shown {
             Row::Step(step) => {
                 let event = step.event.to_string();
                 for (index, text) in cell(step, room(step.thread), is_file_known).into_iter().enumerate() {

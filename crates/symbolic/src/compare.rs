@@ -11,7 +11,7 @@ use crate::routine::Routine;
 use crate::values::{Known, Scalar, Type, UNKNOWN};
 
 /// How many differences are listed.
-const TOLD: usize = 100;
+const LISTED: usize = 100;
 
 /// A record, and the instruction that has made it.
 pub(crate) struct Comparison<'a> {
@@ -107,7 +107,7 @@ impl Comparison<'_> {
 
     /// Lists a difference.
     pub(crate) fn note(&mut self, text: &str) {
-        if self.found.differences.len() < TOLD {
+        if self.found.differences.len() < LISTED {
             let place =
                 self.machine.functions.get(self.routine.id).map(|function| function.describe(self.index));
             self.found.differences.push(format!("{}: {text}", place.unwrap_or_default()));

@@ -133,8 +133,8 @@ impl Follower {
             let spot = functions.spot(site)?;
             Some(functions.get(spot.function)?.describe(spot.instruction))
         };
-        let told = |((why, site), times)| GivenUp { why, place: place(site).unwrap_or_default(), times };
-        let mut given_up: Vec<GivenUp> = self.given_up.into_iter().map(told).collect();
+        let entry = |((why, site), times)| GivenUp { why, place: place(site).unwrap_or_default(), times };
+        let mut given_up: Vec<GivenUp> = self.given_up.into_iter().map(entry).collect();
         given_up.sort_by(|one, other| {
             (other.times, one.why, &one.place).cmp(&(one.times, other.why, &other.place))
         });

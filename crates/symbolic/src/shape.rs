@@ -301,7 +301,7 @@ impl Maker<'_> {
 
     fn step(&self, index: u32) -> InstructionEffect {
         let mark = self.function.mark(index);
-        let told = |step: InstructionEffect| InstructionEffect { is_recorded: mark.is_recorded, ..step };
+        let marked = |step: InstructionEffect| InstructionEffect { is_recorded: mark.is_recorded, ..step };
         match self.function.opcode(index) {
             opcode::RET => {
                 let value = self.function.values(index).next().and_then(|value| self.shape.slot(value));
@@ -326,10 +326,10 @@ impl Maker<'_> {
             opcode::PHI => {
                 InstructionEffect { defines: vec![self.phi(index)], ..InstructionEffect::default() }
             }
-            opcode::LOAD => told(self.load(index)),
-            opcode::STORE => told(self.store(index)),
+            opcode::LOAD => marked(self.load(index)),
+            opcode::STORE => marked(self.store(index)),
             opcode::ATOMICRMW | opcode::CMPXCHG => {
-                told(InstructionEffect { is_unknown: true, ..InstructionEffect::default() })
+                marked(InstructionEffect { is_unknown: true, ..InstructionEffect::default() })
             }
             opcode if is_call(opcode) => self.call(index),
             _ => InstructionEffect {

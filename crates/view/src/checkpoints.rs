@@ -110,8 +110,8 @@ mod tests {
         let order = Order::Recorded(3);
         let mut checkpoints = Checkpoints::default();
         checkpoints.walk(&trace, &order, 1);
-        let mut told = 0;
-        checkpoints.before(&trace, &order, 0..3, |_| told += 1);
-        assert_eq!(told, 2);
+        let mut visited = 0;
+        checkpoints.before(&trace, &order, 0..3, |_| visited += 1);
+        assert_eq!(visited, 2);
     }
 }

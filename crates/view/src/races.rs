@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use foretell_report::{Race as Told, RacingAccess, Report, json};
+use foretell_report::{Race as Reported, RacingAccess, Report, json};
 use foretell_trace::{EventId, Names, Trace};
 
 /// A race of a report.
@@ -77,12 +77,12 @@ fn is_of_another(report: &Report, wrong: &str) -> String {
     format!("the report is of another trace ({}): {wrong}", report.trace.file)
 }
 
-fn find(told: &Told, trace: &Trace) -> Result<Race, String> {
+fn find(reported: &Reported, trace: &Trace) -> Result<Race, String> {
     let find = |number| trace.id(number).ok_or_else(|| format!("it has an event {number}"));
-    let witness = told.witness.iter().flatten().map(|&number| find(number)).collect::<Result<_, _>>()?;
-    let race = Race { first: find(told.first.event)?, second: find(told.second.event)?, witness };
-    check(&told.first, trace, race.first)?;
-    check(&told.second, trace, race.second)?;
+    let witness = reported.witness.iter().flatten().map(|&number| find(number)).collect::<Result<_, _>>()?;
+    let race = Race { first: find(reported.first.event)?, second: find(reported.second.event)?, witness };
+    check(&reported.first, trace, race.first)?;
+    check(&reported.second, trace, race.second)?;
     Ok(race)
 }
 

@@ -188,10 +188,10 @@ impl Iterator for Detours<'_> {
     fn next(&mut self) -> Option<Self::Item> {
         loop {
             while let Some(spot) = self.spot.filter(|_| self.tried < self.limits.ways)
-                && let Some(told) = self.untried.pop_front()
+                && let Some(prescribed) = self.untried.pop_front()
             {
                 self.tried += 1;
-                if let Some(detour) = self.detour(spot, told) {
+                if let Some(detour) = self.detour(spot, prescribed) {
                     return Some(detour);
                 }
             }
@@ -215,7 +215,7 @@ impl Detours<'_> {
     }
 
     /// The detour behind the decision on which decisions go as given, if it is worth anything.
-    fn detour(&mut self, spot: Spot, told: Vec<bool>) -> Option<Result<Detour, TraceError>> {
+    fn detour(&mut self, spot: Spot, prescribed: Vec<bool>) -> Option<Result<Detour, TraceError>> {
         let seam = Seam {
             happenings: self.recorder.happenings.len(),
             nodes: self.recorder.nodes.len(),
@@ -224,7 +224,8 @@ impl Detours<'_> {
             cells: self.machine.cell_count(spot.thread),
         };
         let turn = self.whole.turns[spot.step];
-        let walk = Walk::take(&self.machine, &mut self.recorder, turn, (spot.decision, told), &self.limits);
+        let walk =
+            Walk::take(&self.machine, &mut self.recorder, turn, (spot.decision, prescribed), &self.limits);
         let detour = walk.and_then(|walk| {
             let room = self.limits.ways.saturating_sub(self.tried + self.untried.len());
             self.untried.extend(walk.others().take(room));

@@ -71,7 +71,7 @@ pub(super) struct Recorder {
 pub(super) struct Lead {
     /// The number of the first decision that is led.
     from: usize,
-    told: Vec<bool>,
+    prescribed: Vec<bool>,
     /// Which ways the decisions went, from the first one on.
     gone: Vec<bool>,
     /// How many marks there were at the first one.
@@ -80,17 +80,17 @@ pub(super) struct Lead {
 
 impl Lead {
     /// The decision with the number `from` and those after it go as `given`.
-    pub(super) fn new(from: usize, told: Vec<bool>) -> Lead {
-        Lead { from, told, ..Lead::default() }
+    pub(super) fn new(from: usize, prescribed: Vec<bool>) -> Lead {
+        Lead { from, prescribed, ..Lead::default() }
     }
 
     /// Other paths, each of which parts from this one at a decision that was not given: what was given, and is
     /// to be given next.
     pub(super) fn others(&self) -> impl Iterator<Item = Vec<bool>> {
-        (self.told.len()..self.gone.len()).map(|parting| {
-            let mut told = self.gone[..=parting].to_vec();
-            told[parting] = !told[parting];
-            told
+        (self.prescribed.len()..self.gone.len()).map(|parting| {
+            let mut prescribed = self.gone[..=parting].to_vec();
+            prescribed[parting] = !prescribed[parting];
+            prescribed
         })
     }
 
@@ -107,7 +107,7 @@ impl Lead {
         if self.gone.is_empty() {
             self.marks = control.marks.len();
         }
-        let way = self.told.get(self.gone.len()).copied().unwrap_or(naturally);
+        let way = self.prescribed.get(self.gone.len()).copied().unwrap_or(naturally);
         self.gone.push(way);
         way
     }

@@ -6,7 +6,7 @@
 use foretell_schedule::relation::Unreadable;
 use foretell_schedule::{Learnt, Operation, Ready, Relation, Strategy, innermost};
 
-use super::{Moment, NOBODY, Scheduler};
+use super::{Moment, NO_TURN, Scheduler};
 use crate::machine::{Action, Machine, MemoryLocation, Shadow, Turn, elements};
 use crate::program::Program;
 use crate::value::ThreadRef;
@@ -17,7 +17,7 @@ impl<S: Strategy> Scheduler for S {
         let turns = moment.turns;
         let begin = turns.partition_point(|turn| turn.thread < thread);
         let end = turns.partition_point(|turn| turn.thread <= thread);
-        self.dice().one_of(&turns[begin..end]).unwrap_or(NOBODY)
+        self.dice().one_of(&turns[begin..end]).unwrap_or(NO_TURN)
     }
 
     fn happens(&mut self, thread: ThreadRef, operation: Operation, calls: &mut dyn Iterator<Item = u32>) {

@@ -237,13 +237,13 @@ impl Data {
     pub(super) fn new(reports: &[Report], sink: &Sink<'_>) -> io::Result<Data> {
         let mut texts = Texts::default();
         let files = files(reports, &mut texts, sink)?;
-        let told = reports.iter().map(|report| report_data(report, &mut texts, sink));
-        let told = told.collect::<io::Result<_>>()?;
+        let rendered = reports.iter().map(|report| report_data(report, &mut texts, sink));
+        let rendered = rendered.collect::<io::Result<_>>()?;
         let (texts, stacks) = texts.finish();
         Ok(Data {
             tool: reports.first().map(|report| report.tool.clone()).unwrap_or_default(),
             summary: text::summary(reports),
-            reports: told,
+            reports: rendered,
             files,
             no_such_line: Doubt::Shorter.words(),
             stacks,
@@ -267,7 +267,7 @@ fn report_data(report: &Report, texts: &mut Texts, sink: &Sink<'_>) -> io::Resul
     let asked = report.evidence.as_deref().map(notes::ask_for_evidence);
     let notes = [notes, notes::of_coverage(report), asked.into_iter().collect()].concat();
     let notes = report.ending.iter().chain(&notes).map(|note| texts.text(note)).collect();
-    let told = report.races.iter().filter(|race| !race.repeated);
+    let rendered = report.races.iter().filter(|race| !race.repeated);
     let suppressed = report.suppressed.iter().flat_map(|suppressed| &suppressed.pairs);
     Ok(ReportData {
         technique: texts.text(&report.technique),
@@ -277,7 +277,7 @@ fn report_data(report: &Report, texts: &mut Texts, sink: &Sink<'_>) -> io::Resul
         notes,
         hunt: report.hunt.as_ref().map(|hunt| hunt_data(hunt, texts)),
         events: report.trace.events,
-        races: each(told, sink, |race| race_data(race, texts))?,
+        races: each(rendered, sink, |race| race_data(race, texts))?,
         open: each(report.undecided.iter(), sink, |open| open_data(open, texts))?,
         suppressed: each(suppressed, sink, |pair| suppressed_data(pair, texts))?,
         causes: causes(report).iter().map(|cause| cause_data(cause, texts)).collect(),

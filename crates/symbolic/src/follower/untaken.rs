@@ -152,8 +152,8 @@ impl Follower {
         for fork in &found {
             let mut untried = fork.others();
             for _ in 0..limits.ways {
-                let Some(told) = untried.pop() else { break };
-                untried.extend(self.explore_way(fork, told, limits, environment));
+                let Some(prescribed) = untried.pop() else { break };
+                untried.extend(self.explore_way(fork, prescribed, limits, environment));
             }
         }
     }
@@ -162,7 +162,7 @@ impl Follower {
     fn explore_way(
         &mut self,
         fork: &UntakenBranch,
-        told: Vec<usize>,
+        prescribed: Vec<usize>,
         limits: &Limits,
         environment: &mut dyn Environment,
     ) -> Vec<Vec<usize>> {
@@ -176,7 +176,7 @@ impl Follower {
         let symbolic = Symbolic { terms, sets };
         let mode = Mode::Hypothetical;
         let shadow = SymbolicShadow { symbolic, waiting: &mut waiting, has_failed: false, mode };
-        let mut path = Path::new(machine, shadow, own, environment, told);
+        let mut path = Path::new(machine, shadow, own, environment, prescribed);
         // It ends where it cannot be followed.
         let _ = path.go(fork, limits);
         let (events, others) = path.finish();

@@ -28,12 +28,12 @@ impl<'p> Walk<'p> {
         before: &Machine<'p, Recorder>,
         recorder: &mut Recorder,
         turn: Turn,
-        (decision, told): (usize, Vec<bool>),
+        (decision, prescribed): (usize, Vec<bool>),
         limits: &Limits,
     ) -> Option<Walk<'p>> {
         let mut machine = before.clone();
         machine.be_silent_for(SILENT_STEPS.min(limits.bounds.silent_steps));
-        recorder.lead = Some(Lead::new(decision, told));
+        recorder.lead = Some(Lead::new(decision, prescribed));
         let mut next = Some(turn);
         let mut met_at = None;
         while let Some(turn) = next

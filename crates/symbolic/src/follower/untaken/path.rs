@@ -66,7 +66,7 @@ pub(super) struct Path<'a> {
     /// How many steps it has made since its last event.
     since: u64,
     /// The branch decisions to take, and those taken so far.
-    told: Vec<usize>,
+    prescribed: Vec<usize>,
     decided: Vec<usize>,
     /// Paths that fork from this one.
     others: Vec<Vec<usize>>,
@@ -79,7 +79,7 @@ impl<'a> Path<'a> {
         shadow: SymbolicShadow<'a>,
         own: &'a FxHashMap<u64, [Option<Source>; 8]>,
         environment: &'a mut dyn Environment,
-        told: Vec<usize>,
+        prescribed: Vec<usize>,
     ) -> Path<'a> {
         Path {
             machine,
@@ -94,7 +94,7 @@ impl<'a> Path<'a> {
             demands: Vec::new(),
             events: Vec::new(),
             since: 0,
-            told,
+            prescribed,
             decided: Vec::new(),
             others: Vec::new(),
         }
@@ -227,9 +227,9 @@ impl<'a> Path<'a> {
         let by_value = self.machine.way_by_value(routine, index, condition, cases)?;
         let way = match condition.origins[0] {
             Origin::Term(term) if !self.shadow.symbolic.terms.is_settled(term) => {
-                let way = self.told.get(self.decided.len()).copied().unwrap_or(by_value);
+                let way = self.prescribed.get(self.decided.len()).copied().unwrap_or(by_value);
                 self.demand_way(term, condition, cases, way)?;
-                if self.decided.len() >= self.told.len() {
+                if self.decided.len() >= self.prescribed.len() {
                     let others = (0..ways.len()).rev().filter(|&other| ways.get(other) != ways.get(way));
                     self.others.extend(others.map(|other| [&self.decided[..], &[other]].concat()));
                 }
