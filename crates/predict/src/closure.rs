@@ -25,6 +25,7 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
+use crate::certify::{Axiom, Clash, Derivation, Literal, PinCause};
 use crate::index::NONE;
 use crate::kept::{Demand, Kept};
 use crate::window::{BEFORE, BEYOND, NEVER, Window, WindowSection};
@@ -72,6 +73,8 @@ pub(crate) struct Closure<'w> {
     grown: VecDeque<u32>,
     /// For each event, in which threads its clock has grown, one bit for every 64th thread.
     growth: Vec<u64>,
+    /// What was found and why, if a certificate is wanted.
+    pub(crate) derivation: Option<Box<Derivation>>,
 }
 
 /// Why one event is before another.
@@ -119,8 +122,8 @@ enum Task {
         to: u32,
         why: Why,
     },
-    /// These reads must have seen what they saw.
-    Keep(Demand),
+    /// These reads must have seen what they saw, for this reason.
+    Keep(Demand, PinCause),
     /// The read's source has become known.
     Observe {
         read: u32,
@@ -183,6 +186,7 @@ impl<'w> Closure<'w> {
             tasks: VecDeque::new(),
             grown: VecDeque::new(),
             growth: vec![0; events],
+            derivation: None,
         }
     }
 
@@ -192,35 +196,43 @@ impl<'w> Closure<'w> {
         patience: Patience<'w>,
     ) -> Result<Closure<'w>, Contradiction> {
         let mut closure = Closure::new(window, patience);
+        closure.reach_goal()?;
+        Ok(closure)
+    }
+
+    /// Finds all that follows from the goal of the window.
+    pub(crate) fn reach_goal(&mut self) -> Result<(), Contradiction> {
+        let window = self.window;
         if let Some([first, second]) = window.twins {
-            closure.run_everything()?;
-            closure.order(first, second, Why::Tried)?;
-            closure.close()?;
-            return Ok(closure);
+            self.run_everything()?;
+            self.order(first, second, Why::Tried)?;
+            return self.close();
         }
         for &event in &window.next {
             if let Some(before) = window.before(event) {
-                closure.must_run(before)?;
+                self.log(Literal::runs(before), || Axiom::Reached(before));
+                self.must_run(before)?;
             }
             for &need in window.needs(event) {
-                closure.must_run_for(need, event, Why::Must)?;
+                self.log(Literal::runs(need), || Axiom::Reached(need));
+                self.must_run_for(need, event, Why::Must)?;
             }
         }
         for &event in &window.ran {
-            closure.must_run(event)?;
+            self.must_run(event)?;
         }
         for &(from, to) in &window.ordered {
-            closure.order(from, to, Why::Goal)?;
+            self.order(from, to, Why::Goal)?;
         }
-        closure.pin_goal()?;
-        closure.close()?;
-        Ok(closure)
+        self.pin_goal()?;
+        self.close()
     }
 
     /// The reads that matter to the events that come next are pinned.
     pub(crate) fn pin_goal(&mut self) -> Result<(), Contradiction> {
         for &event in &self.window.next {
-            self.window.to_come_next(event, |demand| self.tasks.push_back(Task::Keep(demand)));
+            let tasks = &mut self.tasks;
+            self.window.to_come_next(event, |demand| tasks.push_back(Task::Keep(demand, PinCause::Goal)));
             // With that, the acquire of a spin lock may be pinned that nothing else has pinned yet. A section whose
             // acquire is outside of the window stands here for it with its first event, which does not run.
             self.begin_sections_while(event, |section| section.acquire != event)?;
@@ -307,7 +319,7 @@ impl<'w> Closure<'w> {
     fn perform(&mut self, task: Task) -> Result<(), Contradiction> {
         match task {
             Task::Order { from, to, why } => self.order(from, to, why),
-            Task::Keep(demand) => self.keep(demand),
+            Task::Keep(demand, cause) => self.keep(demand, cause),
             Task::Observe { read } => {
                 self.observe(read);
                 Ok(())
@@ -318,10 +330,12 @@ impl<'w> Closure<'w> {
     fn must_run_for(&mut self, event: u32, before: u32, why: Why) -> Result<(), Contradiction> {
         let thread = self.window.thread[event as usize] as usize;
         if self.window.place[event as usize] >= self.window.limit[thread] {
+            self.log_clash(|| Clash::TooLate(event));
             return Err(Contradiction::TooLate { event, before, why });
         }
         while !self.runs(event) {
             let next = self.window.threads[thread][self.running[thread] as usize];
+            self.log(Literal::runs(next), || Axiom::Prefix(next, event));
             self.running[thread] += 1;
             self.enter(next)?;
         }
@@ -342,7 +356,8 @@ impl<'w> Closure<'w> {
         for &need in window.needs(event) {
             self.tasks.push_back(Task::Order { from: need, to: event, why: Why::Must });
         }
-        window.to_run(event, |demand| self.tasks.push_back(Task::Keep(demand)));
+        let cause = PinCause::Runs(event);
+        window.to_run(event, |demand| self.tasks.push_back(Task::Keep(demand, cause)));
         self.enter_access(event);
         self.begin_sections_at(event)?;
         if let Some(section) = window.section_ending(event) {
@@ -440,6 +455,8 @@ impl<'w> Closure<'w> {
             return Ok(());
         }
         if !one.ends() {
+            let acquires = (one.acquire, other.acquire);
+            self.log_clash(|| Clash::Broken(Axiom::Exclusion(acquires.0, acquires.1)));
             return Err(Contradiction::Sections(first, second));
         }
         let why = if one.begin == BEFORE { Why::WindowSection(other.begin) } else { Why::Endless };
@@ -449,9 +466,11 @@ impl<'w> Closure<'w> {
 
     fn order(&mut self, from: u32, to: u32, why: Why) -> Result<(), Contradiction> {
         let (from, to) = self.window.as_twins(from, to);
+        self.log_order(from, to, why);
         self.must_run_for(to, to, why)?;
         self.must_run_for(from, to, why)?;
         if from == to || self.is_before(to, from) {
+            self.log_clash(|| Clash::Cycle(from, to));
             return Err(Contradiction::Cycle(self.cycle(from, to, why)));
         }
         if self.is_before(from, to) {
@@ -461,6 +480,7 @@ impl<'w> Closure<'w> {
         let number = u32::try_from(self.edges.len()).unwrap_or(NONE);
         self.edges.push(Edge { from, to, why, previous: self.last_edge[from as usize] });
         self.last_edge[from as usize] = number;
+        self.log_edge(from, to);
         self.teach(from, to);
         Ok(())
     }

@@ -13,10 +13,11 @@ mod meetings;
 use std::collections::BTreeMap;
 
 use foretell_arithmetic::Solver;
-use foretell_solve::{Lit, OrderSolver, SearchAnswer, SearchLimits};
+use foretell_solve::{Lit, OrderSolver, ProofLog, SearchAnswer, SearchLimits};
 use foretell_trace::{Model, Op, ops};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::certify::{self, Atom, Axiom, Meanings};
 use crate::closure::{Closure, ENTRY, OUTSIDE};
 use crate::greedy::{Care, GreedyPlan};
 use crate::index::NONE;
@@ -66,6 +67,10 @@ pub(crate) struct EncodedSearch<'w> {
     /// Whether the last schedule violated anything, and whether that led to anything new.
     violated: bool,
     learnt: bool,
+    /// Whether the first search has begun.
+    begun: bool,
+    /// What the solver's literals and clauses mean, if a certificate is wanted.
+    meanings: Option<Box<Meanings>>,
 }
 
 /// A read that may have to see one of some writes.
@@ -103,11 +108,6 @@ impl<'w> EncodedSearch<'w> {
         for edge in closure.edges() {
             solver.fact(edge.from, edge.to);
         }
-        for event in 0..window.len() {
-            if !closure.runs(event) {
-                window.needs(event).iter().for_each(|&need| solver.fact(need, event));
-            }
-        }
         let mut search = EncodedSearch {
             window,
             closure,
@@ -123,12 +123,54 @@ impl<'w> EncodedSearch<'w> {
             refuted: 0,
             violated: false,
             learnt: false,
+            begun: false,
+            meanings: None,
         };
-        search.state_notifications();
+        for event in 0..window.len() {
+            if !closure.runs(event) {
+                window.needs(event).iter().for_each(|&need| search.solver.fact(need, event));
+            }
+        }
         search
     }
 
+    /// From here on keeps a proof; to be called before [`EncodedSearch::run`].
+    pub(crate) fn log_proof(&mut self) {
+        self.meanings.get_or_insert_default();
+        self.solver.log_proof();
+    }
+
+    /// What proves that there is no schedule, if that was asked for and found.
+    pub(crate) fn proof(&self) -> Option<(&ProofLog, &Meanings)> {
+        self.solver.proof().zip(self.meanings.as_deref())
+    }
+
+    /// The events that the literal puts in order, if it is about that.
+    pub(crate) fn ordered(&self, literal: Lit) -> Option<(u32, u32)> {
+        self.solver.ordered(literal)
+    }
+
+    /// States a clause, which holds because of this axiom.
+    fn state(&mut self, clause: &[Lit], axiom: impl FnOnce() -> Axiom) {
+        if let Some(meanings) = &mut self.meanings {
+            meanings.state(certify::Statement::Axiom(axiom()));
+        }
+        self.solver.clause(clause);
+    }
+
+    /// A new boolean that means this.
+    fn boolean(&mut self, preferred: bool, meaning: Atom) -> Lit {
+        let literal = self.solver.boolean(preferred);
+        if let Some(meanings) = &mut self.meanings {
+            meanings.name(literal, meaning);
+        }
+        literal
+    }
+
     pub(crate) fn run(&mut self, limits: &SearchLimits<'_>) -> SearchOutcome {
+        if !std::mem::replace(&mut self.begun, true) {
+            self.state_notifications();
+        }
         for round in 1u64.. {
             match self.solver.solve(limits) {
                 SearchAnswer::Sat => {}
@@ -232,7 +274,8 @@ impl<'w> EncodedSearch<'w> {
                 let deviated = replay.foreign(read);
                 if self.is_news(Statement::Deviated { source: literal, read: deviated }) {
                     let pinned = self.pinned(deviated);
-                    self.solver.clause(&[!literal, pinned]);
+                    let axiom = || Axiom::Concrete { read, write: source, other: deviated };
+                    self.state(&[!literal, pinned], axiom);
                 }
             }
             Some((source, literal)) => self.state_between(read, source, literal, replay.writer(read)),
@@ -251,7 +294,7 @@ impl<'w> EncodedSearch<'w> {
             freed.insert(free);
         } else if freed.contains(&free) && self.is_news(Statement::Free { access }) {
             let clause = [!self.runs(access), !self.runs(free), self.before(access, free)];
-            self.solver.clause(&clause);
+            self.state(&clause, || Axiom::Free { access, free });
         }
     }
 
@@ -268,21 +311,25 @@ impl<'w> EncodedSearch<'w> {
         if let Some(&known) = self.runs[thread].get(&place) {
             return known;
         }
-        let literal = self.solver.boolean(false);
+        let literal = self.boolean(false, Atom::Runs(event));
         let earlier = self.runs[thread].range(..place).next_back().map(|(&place, &literal)| (place, literal));
-        let later = self.runs[thread].range(place..).next().map(|(_, &literal)| literal);
+        let later = self.runs[thread].range(place..).next().map(|(&place, &literal)| (place, literal));
         self.runs[thread].insert(place, literal);
-        if let Some((_, earlier)) = earlier {
-            self.solver.clause(&[!literal, earlier]);
+        if let Some((place, earlier)) = earlier {
+            self.state(&[!literal, earlier], || {
+                Axiom::Prefix(window.at(window.thread[event as usize], place), event)
+            });
         }
-        if let Some(later) = later {
-            self.solver.clause(&[!later, literal]);
+        if let Some((place, later)) = later {
+            self.state(&[!later, literal], || {
+                Axiom::Prefix(event, window.at(window.thread[event as usize], place))
+            });
         }
         let from = earlier.map_or(self.closure.running[thread], |(place, _)| place + 1);
         for place in from..=place {
             for &need in window.needs(window.threads[thread][place as usize]) {
-                let need = self.runs(need);
-                self.solver.clause(&[!literal, need]);
+                let runs = self.runs(need);
+                self.state(&[!literal, runs], || Axiom::Prefix(need, event));
             }
         }
         literal
@@ -306,7 +353,7 @@ impl<'w> EncodedSearch<'w> {
     fn runs_before(&mut self, from: u32, to: u32) -> Lit {
         let order = self.before(from, to);
         let (from_runs, to_runs) = (self.runs(from), self.runs(to));
-        self.solver.clause(&[!order, !to_runs, from_runs]);
+        self.state(&[!order, !to_runs, from_runs], || Axiom::Prefix(from, to));
         order
     }
 
@@ -318,14 +365,15 @@ impl<'w> EncodedSearch<'w> {
         if self.window.domain(read) == Domain::Free || self.closure.sources(read, 1) == [OUTSIDE] {
             return Lit::TRUE;
         }
-        let pinned = self.solver.boolean(false);
+        let pinned = self.boolean(false, Atom::Consistent(read));
         let mut others = match self.closure.source(read) {
             Some(source) => vec![source],
             None => self.closure.sources(read, usize::MAX),
         };
         others.reverse();
         self.reads.insert(read, Read { bound: pinned, sources: Vec::new(), others, sees_other: pinned });
-        self.add_sources(read, FIRST_SOURCES);
+        // A certificate has no word for "one of the others".
+        self.add_sources(read, if self.meanings.is_some() { usize::MAX } else { FIRST_SOURCES });
         pinned
     }
 
@@ -345,17 +393,19 @@ impl<'w> EncodedSearch<'w> {
         self.sources += sources.len();
         for source in sources.into_iter().rev() {
             let is_first = clause.len() == 2;
-            let sees = self.solver.boolean(is_first);
+            let sees = self.boolean(is_first, Atom::Sees(read, source));
             if source != ENTRY {
                 let order = self.before(source, read);
                 let runs = self.runs(source);
-                self.solver.clause(&[!sees, order]);
-                self.solver.clause(&[!sees, runs]);
+                self.state(&[!sees, order], || Axiom::Sees { read, write: source });
+                self.state(&[!sees, runs], || Axiom::SourceRuns { read, write: source });
             }
             clause.push(sees);
             known.sources.push((source, sees));
         }
-        self.solver.clause(&clause);
+        let closure = self.closure;
+        let sources: Vec<u32> = known.sources.iter().map(|&(source, _)| source).collect();
+        self.state(&clause, || closure.choice(read, &sources));
     }
 
     /// No write comes between a source and its read.
@@ -365,7 +415,7 @@ impl<'w> EncodedSearch<'w> {
             if source != ENTRY {
                 clause.push(self.before(write, source));
             }
-            self.solver.clause(&clause);
+            self.state(&clause, || Axiom::Between { read, write: source, other: write });
         }
     }
 
@@ -375,35 +425,39 @@ impl<'w> EncodedSearch<'w> {
         let events = &window.threads[window.thread[read as usize] as usize];
         let place = window.place[read as usize] as usize;
         let after = &events[place + 1..];
-        let pin = match window.model {
-            _ if window.twins.is_some() => Lit::TRUE,
-            Model::SameWrite => self.runs(read),
-            Model::SameValue => match after.first() {
-                Some(&next) if !window.next.contains(&next) => self.runs(next),
-                Some(_) => Lit::TRUE,
-                None => Lit::FALSE,
-            },
+        let by = match window.model {
+            _ if window.twins.is_some() => Pinning::Always,
+            Model::SameWrite => Pinning::By(read),
+            Model::SameValue => Pinning::by(after.first(), window),
             Model::ControlFlow => match after.iter().find(|&&event| window.op(event) == Op::Branch) {
-                Some(&branch) => self.runs(branch),
-                None => Lit::FALSE,
+                Some(&branch) => Pinning::By(branch),
+                None => Pinning::Never,
             },
-            Model::Necessary | Model::Values => match window.steered_by(read) {
-                Some(steered) if !window.next.contains(&steered) => self.runs(steered),
-                Some(_) => Lit::TRUE,
-                None => Lit::FALSE,
-            },
+            Model::Necessary | Model::Values => Pinning::by(window.steered_by(read).as_ref(), window),
         };
-        let fence = match window.fences.iter().find(|&&fence| fence > read) {
-            Some(&fence) => self.runs(fence),
-            None => Lit::FALSE,
-        };
+        let fence = window.fences.iter().find(|&&fence| fence > read).copied();
         let known = self.closure.kept.contains(read, window);
         let pinned = self.pinned(read);
         if known {
+            if let Some(meanings) = &mut self.meanings {
+                meanings.state(certify::Statement::Known(Atom::Consistent(read).into()));
+            }
             self.solver.clause(&[pinned]);
         }
-        self.solver.clause(&[!pin, pinned]);
-        self.solver.clause(&[!fence, pinned]);
+        match by {
+            Pinning::Always => self.state(&[pinned], || Axiom::Pinned(read)),
+            Pinning::By(event) => self.state_pinned_by(event, read, pinned),
+            Pinning::Never => {}
+        }
+        if let Some(fence) = fence {
+            self.state_pinned_by(fence, read, pinned);
+        }
+    }
+
+    /// If the event runs, the read is pinned.
+    fn state_pinned_by(&mut self, event: u32, read: u32, pinned: Lit) {
+        let runs = self.runs(event);
+        self.state(&[!runs, pinned], || Axiom::Pin { event, read });
     }
 
     fn state_exclusion(&mut self, one: u32, other: u32) {
@@ -422,7 +476,7 @@ impl<'w> EncodedSearch<'w> {
             }
             clause.extend(self.ends_before(first, second));
         }
-        self.solver.clause(&clause);
+        self.state(&clause, || Axiom::Exclusion(one.acquire, other.acquire));
     }
 
     /// The statement that the first section has ended when the second begins.
@@ -441,18 +495,19 @@ impl<'w> EncodedSearch<'w> {
         let sections = window.locks[attempt.lock as usize].sections.iter();
         for &number in sections.filter(|of| attempt.mode.excludes(of.1)).flat_map(|of| &of.2) {
             let section = window.sections[number as usize];
-            let holds = self.solver.boolean(false);
+            let (attempt, begin) = (attempt.event, section.acquire);
+            let holds = self.boolean(false, Atom::Finds(attempt, begin));
             if section.begin != BEFORE {
-                let begins = self.runs_before(section.begin, attempt.event);
-                self.solver.clause(&[!holds, begins]);
+                let begins = self.runs_before(section.begin, attempt);
+                self.state(&[!holds, begins], || Axiom::HasBegun { attempt, begin });
             }
             if section.ends() {
-                let ends = self.before(attempt.event, section.end);
-                self.solver.clause(&[!holds, ends]);
+                let ends = self.before(attempt, section.end);
+                self.state(&[!holds, ends], || Axiom::IsOpen { attempt, begin });
             }
             clause.push(holds);
         }
-        self.solver.clause(&clause);
+        self.state(&clause, || Axiom::Attempt(attempt.event));
     }
 
     /// A wait found no permit: one of the waits before it comes later, or a post that came later comes before.
@@ -461,14 +516,21 @@ impl<'w> EncodedSearch<'w> {
         (self.violated, self.learnt) = (true, true);
         let mut clause = vec![!self.runs(wait)];
         let before: FxHashSet<u32> = earlier.iter().copied().collect();
+        let (mut waits, mut posts) = (Vec::new(), Vec::new());
         for &op in &window.semaphores[sem as usize].ops {
             match window.op(op) {
-                Op::SemWait(_) if op != wait && before.contains(&op) => clause.push(self.before(wait, op)),
-                Op::SemPost(_) if !before.contains(&op) => clause.push(self.runs_before(op, wait)),
+                Op::SemWait(_) if op != wait && before.contains(&op) => {
+                    clause.push(self.before(wait, op));
+                    waits.push(op);
+                }
+                Op::SemPost(_) if !before.contains(&op) => {
+                    clause.push(self.runs_before(op, wait));
+                    posts.push(op);
+                }
                 ops!(memory | locks | control | semaphores | conditions | barriers | labels) => {}
             }
         }
-        self.solver.clause(&clause);
+        self.state(&clause, || Axiom::Permits { wait, waits: waits.into(), posts: posts.into() });
     }
 
     /// The only notification that can wake a thread comes after the wait.
@@ -476,8 +538,29 @@ impl<'w> EncodedSearch<'w> {
         for (&woken, &notification) in &self.window.notifications {
             if let Some(wait) = self.window.before(woken) {
                 let clause = [!self.runs(woken), self.before(wait, notification)];
-                self.solver.clause(&clause);
+                self.state(&clause, || Axiom::Notified(woken));
             }
+        }
+    }
+}
+
+/// When a read is pinned.
+#[derive(Clone, Copy)]
+enum Pinning {
+    /// The goal asks for it.
+    Always,
+    /// If this event runs.
+    By(u32),
+    Never,
+}
+
+impl Pinning {
+    /// Pinned for the sake of this event.
+    fn by(event: Option<&u32>, window: &Window<'_>) -> Pinning {
+        match event {
+            Some(event) if window.next.contains(event) => Pinning::Always,
+            Some(&event) => Pinning::By(event),
+            None => Pinning::Never,
         }
     }
 }

@@ -5,12 +5,14 @@
 //! * [`proof`]: which schedule a technique has to show for a pair
 //! * [`candidates`]: which pairs are worth a question, the nearest first
 //! * [`deadlocks`]: which threads might wait for each other, the closest first
+//! * [`certify`]: the same questions, with a certificate for each "no"
 //! * [`goal`], [`predictor`], [`verdict`]: the question itself, and what can be said about it
 //!
 //! What comes out of here is a claim. Whether it holds is for the referee to say, who shares none of this code.
 
 pub mod candidates;
 mod causal;
+pub mod certify;
 mod closure;
 pub mod deadlocks;
 mod encode;
@@ -37,6 +39,7 @@ mod window;
 pub use foretell_arithmetic::{NoSolver, Solver};
 
 pub use candidates::{Bucket, Candidates, Count, Key, conflicting_pairs, quick_check};
+pub use certify::{Certified, Certifier};
 pub use deadlocks::{Circle, CircleKey, Circles, Deadlocks, Waits};
 pub use goal::Goal;
 pub use portfolio::Portfolio;

@@ -247,7 +247,9 @@ impl<'t> Predictor<'t> {
             return Verdict::NotInWindow;
         }
         match self.ask(goal, Border::Fixed, begin, end, effort) {
-            WindowAnswer::Yes(schedule) => Verdict::Reached(self.witness(goal, begin, &schedule)),
+            WindowAnswer::Yes(schedule) => {
+                Verdict::Reached(witness(goal, self.strategy.model, begin, &schedule))
+            }
             WindowAnswer::No(why) if whole => Verdict::Unreachable(why),
             WindowAnswer::No(_) => Verdict::NotInWindow,
             WindowAnswer::Unknown(limit) => Verdict::Undecided(limit),
@@ -293,14 +295,15 @@ impl<'t> Predictor<'t> {
             }
         }
     }
+}
 
-    fn witness(&self, goal: &Goal, begin: u32, schedule: &[u32]) -> Witness {
-        let is_next = |event: u32| goal.next.iter().any(|&next| number(next) == begin + event);
-        let before = schedule.iter().take_while(|&&event| !is_next(event));
-        let events = (0..begin).chain(before.map(|&event| begin + event));
-        let ids = events.filter_map(|event| EventId::from_index(event as usize));
-        Witness { model: self.strategy.model, schedule: ids.chain(goal.next.iter().copied()).collect() }
-    }
+/// The schedule of a window as one of the trace.
+pub(crate) fn witness(goal: &Goal, model: Model, begin: u32, schedule: &[u32]) -> Witness {
+    let is_next = |event: u32| goal.next.iter().any(|&next| number(next) == begin + event);
+    let before = schedule.iter().take_while(|&&event| !is_next(event));
+    let events = (0..begin).chain(before.map(|&event| begin + event));
+    let ids = events.filter_map(|event| EventId::from_index(event as usize));
+    Witness { model, schedule: ids.chain(goal.next.iter().copied()).collect() }
 }
 
 /// The first read or write that does not show its value, where values can be computed: what comes before it is as it
@@ -317,7 +320,7 @@ fn first_hidden(trace: &Trace) -> u32 {
 }
 
 /// Whether the clocks of a window would be too large.
-fn is_too_large(window: &Window<'_>) -> bool {
+pub(crate) fn is_too_large(window: &Window<'_>) -> bool {
     u64::from(window.len()).saturating_mul(window.threads.len() as u64) > LARGEST_CLOCKS
 }
 

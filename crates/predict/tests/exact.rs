@@ -1,6 +1,7 @@
 //! The exact techniques before the exhaustive oracle: on thousands of random tiny traces they find its races, all of
 //! them and no others, and the referee accepts every schedule.
 
+mod certified;
 mod deciding;
 mod stuck;
 

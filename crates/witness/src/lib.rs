@@ -13,6 +13,7 @@
 //! * [`unordered`]: the other proof: the language's happens-before leaves the two accesses of the observed run
 //!   unordered
 //! * [`oracle`]: every race and every deadlock of a tiny trace, by exhaustive search
+//! * [`proof`]: checks certificates that no schedule makes two accesses adjacent
 //!
 //! A proof stands on [`machine`] or on [`unordered`] alone: read these two, and trust the rest of foretell as little
 //! as you like.
@@ -25,6 +26,7 @@ pub mod machine;
 mod model;
 pub mod observed;
 pub mod oracle;
+pub mod proof;
 pub mod referee;
 pub mod stuck;
 pub mod unordered;

@@ -1,6 +1,7 @@
 //! Rules for reads that must see what they saw: from the order to the write, and from the write to the order.
 
 use super::{Closure, Contradiction, ENTRY, OPEN, OUTSIDE, Task, Why};
+use crate::certify::{Clash, PinCause};
 use crate::kept::Demand;
 use crate::window::Domain;
 
@@ -11,15 +12,18 @@ const READS_AT_ONCE: u32 = 64;
 
 impl Closure<'_> {
     /// These reads must have seen what they saw.
-    pub(super) fn keep(&mut self, demand: Demand) -> Result<(), Contradiction> {
+    pub(super) fn keep(&mut self, demand: Demand, cause: PinCause) -> Result<(), Contradiction> {
         let window = self.window;
         while let Some(event) = self.kept.take_next(demand, window) {
             self.steps = self.steps.wrapping_add(1);
             if self.steps.is_multiple_of(READS_AT_ONCE) && self.patience.is_over() {
                 return Err(Contradiction::OutOfTime);
             }
+            if window.domain(event) == Domain::Free {
+                continue;
+            }
+            self.log_pin(event, cause);
             match self.sources(event, 2).as_slice() {
-                _ if window.domain(event) == Domain::Free => {}
                 [] => return Err(self.no_source(event)),
                 &[source] if source != OUTSIDE => self.determine(event, source),
                 _ => {
@@ -31,12 +35,17 @@ impl Closure<'_> {
         Ok(())
     }
 
-    fn no_source(&self, read: u32) -> Contradiction {
+    fn no_source(&mut self, read: u32) -> Contradiction {
+        if self.derivation.is_some() {
+            let choice = self.choice(read, &[]);
+            self.log_clash(|| Clash::Broken(choice));
+        }
         Contradiction::NoSource(read, self.kept.because_of(read))
     }
 
     fn determine(&mut self, read: u32, source: u32) {
         let window = self.window;
+        self.log_source(read, source);
         self.source[read as usize] = source;
         if source == ENTRY {
             self.entry_readers[window.var[read as usize] as usize].push(read);
@@ -45,8 +54,9 @@ impl Closure<'_> {
             self.first_reader[source as usize] = read;
             let why = Why::Seen(self.kept.because_of(read));
             self.tasks.push_back(Task::Order { from: source, to: read, why });
-            let tasks = &mut self.tasks;
-            window.to_be_seen(source, &mut self.kept.sets, |demand| tasks.push_back(Task::Keep(demand)));
+            let (tasks, cause) = (&mut self.tasks, PinCause::Seen(read));
+            window
+                .to_be_seen(source, &mut self.kept.sets, |demand| tasks.push_back(Task::Keep(demand, cause)));
         }
         self.tasks.push_back(Task::Observe { read });
     }

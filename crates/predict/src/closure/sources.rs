@@ -123,7 +123,7 @@ impl Closure<'_> {
     }
 
     /// The last write of each thread that is known to be before the read.
-    pub(super) fn last_writes_before(&self, read: u32) -> impl Iterator<Item = u32> {
+    pub(crate) fn last_writes_before(&self, read: u32) -> impl Iterator<Item = u32> {
         let window = self.window;
         let runs = self.runs(read);
         let writes = window.variable(read).map_or(&[][..], |variable| &variable.writes);

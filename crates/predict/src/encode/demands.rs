@@ -88,6 +88,7 @@ impl EncodedSearch<'_> {
         for &Sight { read, write } in reasons {
             clause.push(!self.sees(read, write));
         }
+        // There are no certificates about values.
         self.solver.clause(&clause);
     }
 

@@ -6,6 +6,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use foretell_solve::Lit;
 
 use super::EncodedSearch;
+use crate::certify::{Atom, Axiom};
 use crate::index::NONE;
 use crate::window::meetings::Role;
 
@@ -22,6 +23,7 @@ impl EncodedSearch<'_> {
     pub(super) fn state_wakeups(&mut self, number: u32, woken: u32, earlier: &[u32]) {
         (self.violated, self.learnt) = (true, true);
         let crowd = self.crowd(number, woken, earlier);
+        let back: Vec<u32> = crowd.iter().map(|back| back.event).collect();
         let shared: FxHashSet<u32> = crowd.iter().flat_map(|back| &back.since).copied().collect();
         let mut clause: Vec<Lit> = Vec::new();
         for back in &crowd {
@@ -33,7 +35,8 @@ impl EncodedSearch<'_> {
                 }
             }
         }
-        self.solver.clause(&clause);
+        let shared = || shared.iter().copied().collect();
+        self.state(&clause, || Axiom::Wakeups { back: back.into(), shared: shared() });
     }
 
     /// The return, and others that are in its way: all notifications that it could have returned by were for these, and
@@ -95,17 +98,17 @@ impl EncodedSearch<'_> {
         if let Some(&known) = self.wakeups.get(&(notification, woken)) {
             return known;
         }
-        let literal = self.solver.boolean(self.is_observed(notification, woken));
+        let literal = self.boolean(self.is_observed(notification, woken), Atom::Wakes(notification, woken));
         self.wakeups.insert((notification, woken), literal);
         self.sources += 1;
         if let Some(wait) = window.before(woken) {
             let order = self.before(wait, notification);
-            self.solver.clause(&[!literal, order]);
+            self.state(&[!literal, order], || Axiom::AfterWait { notification, woken });
         }
         let order = self.runs_before(notification, woken);
         let runs = self.runs(notification);
-        self.solver.clause(&[!literal, order]);
-        self.solver.clause(&[!literal, runs]);
+        self.state(&[!literal, order], || Axiom::BeforeReturn { notification, woken });
+        self.state(&[!literal, runs], || Axiom::WakerRuns { notification, woken });
         literal
     }
 
@@ -125,7 +128,7 @@ impl EncodedSearch<'_> {
             .copied()
             .filter(|&event| window.meetings.role(event) == Some(Role::Arrive(number)))
             .collect();
-        let mut clause = vec![!self.runs(depart)];
+        let (mut clause, mut first) = (vec![!self.runs(depart)], Vec::new());
         let thread = window.thread[depart as usize];
         let own = came.iter().rposition(|&arrival| window.thread[arrival as usize] == thread);
         if let Some(own) = own.filter(|_| !barrier.inside.iter().any(|inside| inside.0 == thread)) {
@@ -136,11 +139,13 @@ impl EncodedSearch<'_> {
             for &other in &came[..needed] {
                 clause.push(self.before(came[own], other));
             }
+            first.extend_from_slice(&came[..needed]);
         }
+        let all: Box<[u32]> = came.as_slice().into();
         let came: FxHashSet<u32> = came.into_iter().collect();
         for &other in barrier.arrivals.iter().filter(|other| !came.contains(*other)) {
             clause.push(self.runs_before(other, depart));
         }
-        self.solver.clause(&clause);
+        self.state(&clause, || Axiom::Arrivals { depart, earlier: first.into(), came: all });
     }
 }

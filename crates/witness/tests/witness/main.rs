@@ -3,6 +3,7 @@
 mod conformance;
 mod necessary;
 mod oracle;
+mod proof;
 mod properties;
 mod referee;
 mod rules;
