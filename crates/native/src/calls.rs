@@ -101,7 +101,12 @@ struct Path<'a, S> {
 impl<S: FnMut(u64) -> Result<Spot, LogError>> Path<'_, S> {
     /// The next function is that of this site; but first come the functions that it had been inlined into.
     fn lead_to(&mut self, site: u64) -> Result<(), LogError> {
-        let mut way = vec![(self.spot)(site)?];
+        let spot = (self.spot)(site)?;
+        if spot.caller.is_none() {
+            self.pass(spot);
+            return Ok(());
+        }
+        let mut way = vec![spot];
         while let Some(caller) = way.last().and_then(|spot| spot.caller) {
             way.push((self.spot)(caller)?);
         }

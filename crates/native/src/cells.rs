@@ -17,12 +17,13 @@ use crate::memory::{Change, Era, Memory, Purpose};
 use crate::merge::{Passed, Until, for_each_until};
 use crate::places::Places;
 use crate::records::{Entry, Touch, site_of, touches};
+use crate::words::Words;
 
 /// More than one thread has touched the byte. Threads are counted from 1 on here, 0 stands for none.
 const SHARED: u32 = u32::MAX;
 
 /// What is known of eight bytes.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Word {
     /// The threads that have accessed each byte.
     owners: [u32; 8],
@@ -116,7 +117,7 @@ impl Word {
         }
     }
 
-    fn note_write(&mut self, part: Part) {
+    pub(crate) fn note_write(&mut self, part: Part) {
         self.written |= part.mask();
     }
 
@@ -219,22 +220,29 @@ fn bound(byte: u32) -> u8 {
     1_u8.checked_shl(byte).unwrap_or(0)
 }
 
+/// What the first pass has found of an era.
+#[derive(Debug, Default)]
+struct EraFacts {
+    /// The words that were touched, sorted.
+    words: Vec<u64>,
+    /// The thread that freed its memory, and whether there was a second thread by then.
+    given_back: Option<(u32, bool)>,
+    /// The thread that allocated it, if it is a block of the heap.
+    allocator: Option<u32>,
+    /// Another thread has taken its memory over than the one that gave it back.
+    is_handed_on: bool,
+    /// Its memory was reused without a recorded free.
+    is_taken: bool,
+    /// It was still used after its memory was freed.
+    is_used_after: bool,
+}
+
 /// What the first pass has found.
 #[derive(Debug, Default)]
 pub(crate) struct Survey {
-    words: FxHashMap<(Era, u64), Word>,
-    /// The words of each era that were touched, sorted.
-    by_era: FxHashMap<Era, Vec<u64>>,
-    /// The thread that freed the memory of an era, and whether there was a second thread by then.
-    given_back: FxHashMap<Era, (u32, bool)>,
-    /// The eras whose memory another thread has taken over than the one that gave it back.
-    handed_on: FxHashSet<Era>,
-    /// The eras in memory that was reused without a recorded free.
-    taken: FxHashSet<Era>,
-    /// The eras that were still used after that.
-    used_after: FxHashSet<Era>,
-    /// The thread that allocated each block of the heap.
-    allocators: FxHashMap<Era, u32>,
+    words: Words,
+    /// What is known of each era, by its number.
+    eras: Vec<EraFacts>,
     /// Which bytes are accessed atomically at once, by the address of the word.
     sizes: FxHashMap<(Era, u64), Sizes>,
     /// Whether there was an unmodelled operation, as far as that is known before the events are made.
@@ -253,13 +261,27 @@ pub(crate) struct Survey {
 
 impl Survey {
     /// The word at this address, if it was touched.
+    #[inline]
     pub(crate) fn word(&self, era: Era, word: u64) -> Option<Word> {
-        self.words.get(&(era, word)).copied()
+        self.words.get(era, word).copied()
+    }
+
+    fn era(&self, era: Era) -> Option<&EraFacts> {
+        self.eras.get(era.0 as usize)
+    }
+
+    #[inline]
+    fn era_mut(&mut self, era: Era) -> &mut EraFacts {
+        let index = era.0 as usize;
+        if self.eras.len() <= index {
+            self.eras.resize_with(index + 1, EraFacts::default);
+        }
+        &mut self.eras[index]
     }
 
     /// All cells of an era that are kept, each with its word.
     pub(crate) fn kept(&self, era: Era) -> impl Iterator<Item = (u64, Cell)> {
-        let words = self.by_era.get(&era).map_or(&[][..], Vec::as_slice);
+        let words = self.era(era).map_or(&[][..], |facts| facts.words.as_slice());
         words.iter().flat_map(move |&address| {
             let word = self.word(era, address).unwrap_or_default();
             word.kept_cells(0, 8).map(move |cell| (address, cell))
@@ -284,22 +306,22 @@ impl Survey {
     /// Whether anything that is accessed can matter to more than one thread.
     pub(crate) fn is_anything_kept(&self) -> bool {
         let is_kept = |word: &Word| word.is_mixed() || word.kept_cells(0, 8).next().is_some();
-        self.has_opaque || self.words.values().any(is_kept)
+        self.has_opaque || self.words.iter().any(is_kept)
     }
 
     /// Whether the era was still used after its memory was freed.
     pub(crate) fn is_used_after(&self, era: Era) -> bool {
-        self.used_after.contains(&era)
+        self.era(era).is_some_and(|facts| facts.is_used_after)
     }
 
     /// Whether another thread takes the memory of the era over than the one that gives it back.
     pub(crate) fn is_handed_on(&self, era: Era) -> bool {
-        self.handed_on.contains(&era)
+        self.era(era).is_some_and(|facts| facts.is_handed_on)
     }
 
     /// Whether the era is in memory that was reused without a recorded free.
     pub(crate) fn is_taken(&self, era: Era) -> bool {
-        self.taken.contains(&era)
+        self.era(era).is_some_and(|facts| facts.is_taken)
     }
 
     /// A thread begins to reuse memory.
@@ -307,17 +329,15 @@ impl Survey {
         for &old in memory.replaced() {
             let last = match memory.about(old).purpose {
                 Purpose::Stack(owner) => Some(owner),
-                _ => self.given_back.get(&old).map(|&(thread, _)| thread),
+                _ => self.era(old).and_then(|facts| facts.given_back).map(|(thread, _)| thread),
             };
             match last {
                 Some(last) if last == thread => {}
-                Some(_) => {
-                    self.handed_on.insert(old);
-                }
+                Some(_) => self.era_mut(old).is_handed_on = true,
                 None if matches!(memory.about(old).purpose, Purpose::Heap(_))
                     && !matches!(memory.about(era).purpose, Purpose::Part(_)) =>
                 {
-                    self.taken.insert(era);
+                    self.era_mut(era).is_taken = true;
                     self.has_opaque = true;
                 }
                 None => {}
@@ -332,18 +352,16 @@ impl Survey {
             self.shared += u64::from(forked);
             return;
         }
-        if self.given_back.contains_key(&era) {
-            self.used_after.insert(era);
-        }
+        let facts = self.era_mut(era);
+        facts.is_used_after |= facts.given_back.is_some();
+        let is_foreign = facts.allocator.is_some_and(|allocator| allocator != thread);
         for part in parts(touch.addr, touch.length) {
-            self.touch_part(era, thread, part, touch.writes && forked, touch.atomic);
-            if let Some(word) = self.words.get_mut(&(era, part.word)) {
-                if self.allocators.get(&era).is_some_and(|&allocator| allocator != thread) {
-                    word.touch_foreign(part);
-                }
-                if touch.writes {
-                    word.note_write(part);
-                }
+            let word = self.touch_part(era, thread, part, touch.writes && forked, touch.atomic);
+            if is_foreign {
+                word.touch_foreign(part);
+            }
+            if touch.writes {
+                word.note_write(part);
             }
             if touch.atomic && forked && self.places.language(site).mixed_sizes_race() {
                 self.note_size(era, thread, part);
@@ -351,23 +369,32 @@ impl Survey {
         }
     }
 
-    fn touch_part(&mut self, era: Era, thread: u32, part: Part, writes_late: bool, atomic: bool) {
-        let given_back = self.given_back.get(&era).copied();
-        let word = self.words.entry((era, part.word)).or_insert_with(|| {
-            self.by_era.entry(era).or_default().push(part.word);
-            Word::default()
-        });
+    fn touch_part(
+        &mut self,
+        era: Era,
+        thread: u32,
+        part: Part,
+        writes_late: bool,
+        atomic: bool,
+    ) -> &mut Word {
+        let facts = self.era_mut(era);
+        let given_back = facts.given_back;
+        let (word, is_new) = self.words.touch(era, part.word);
+        if is_new {
+            self.eras[era.0 as usize].words.push(part.word);
+        }
         word.touch(thread + 1, part, writes_late, atomic);
         if let Some((other, late)) = given_back {
             word.touch(other + 1, part, late, false);
         }
+        word
     }
 
     /// A local variable of the thread is no more.
     fn end_local(&mut self, memory: &Memory, thread: u32, addr: u64, bytes: u64) {
         let era = memory.era(addr);
         for part in parts(addr, bytes.min(LARGEST_LOCAL)) {
-            if let Some(word) = self.words.get_mut(&(era, part.word)) {
+            if let Some(word) = self.words.get_mut(era, part.word) {
                 word.end(thread + 1, part);
             }
         }
@@ -380,16 +407,16 @@ impl Survey {
 
     /// All that is touched is known.
     pub(crate) fn sort(&mut self) {
-        for words in self.by_era.values_mut() {
-            words.sort_unstable();
+        for facts in &mut self.eras {
+            facts.words.sort_unstable();
         }
     }
 
     /// To give memory back conflicts with all accesses to it, like a write; also with those that come too late.
     fn free(&mut self, era: Era, thread: u32, forked: bool) {
-        self.given_back.insert(era, (thread, forked));
-        for &address in self.by_era.get(&era).map_or(&[][..], Vec::as_slice) {
-            if let Some(word) = self.words.get_mut(&(era, address)) {
+        self.era_mut(era).given_back = Some((thread, forked));
+        for &address in self.eras.get(era.0 as usize).map_or(&[][..], |facts| facts.words.as_slice()) {
+            if let Some(word) = self.words.get_mut(era, address) {
                 for owner in word.owners.iter_mut().filter(|owner| **owner != 0) {
                     *owner = if *owner == thread + 1 { *owner } else { SHARED };
                 }
@@ -423,7 +450,7 @@ pub(crate) fn survey(log: &[u8], until: Until<'_>) -> Result<(Survey, Passed), L
             Some(Change::Begins(era)) => {
                 survey.take_over(&memory, era, thread);
                 if matches!(memory.about(era).purpose, Purpose::Heap(_)) {
-                    survey.allocators.insert(era, thread);
+                    survey.era_mut(era).allocator = Some(thread);
                 }
             }
             None => {}

@@ -251,7 +251,8 @@ impl<'a> Writer<'a> {
     fn record(&mut self, thread: u32, record: &Record<'_>) -> Done {
         self.here.thread = thread;
         self.here.site = site_of(record);
-        self.here.loc = self.naming.spot(self.here.site)?.loc;
+        let spot = self.naming.spot(self.here.site)?;
+        self.here.loc = spot.loc;
         (self.here.record_site, self.here.cause) = (self.here.site, Cause::of(record));
         self.counter.record(thread, record);
         if let Record::Sync { op: SyncOp::LocalEnd, object, other, .. } = *record
@@ -275,10 +276,10 @@ impl<'a> Writer<'a> {
         match *record {
             _ if is_torn_atomic(record) || record.is_vague() => self.opaque(),
             Record::Read { addr, size, value, .. } => {
-                self.among_decisions(|writer| writer.word(addr, size, CellAccess::Read, value, 0))
+                self.among_decisions(spot, |writer| writer.word(addr, size, CellAccess::Read, value, 0))
             }
             Record::Write { addr, size, value, .. } => {
-                self.among_decisions(|writer| writer.word(addr, size, CellAccess::Write, 0, value))
+                self.among_decisions(spot, |writer| writer.word(addr, size, CellAccess::Write, 0, value))
             }
             Record::AtomicLoad { addr, size, value, order, .. } => {
                 self.word(addr, size, CellAccess::Load(order_of(order)), value, 0)

@@ -7,6 +7,7 @@
 //! * [`contents`]: what static memory held at the first fork; [`initial_locks`]: which locks the first thread holds
 //!   from the beginning
 //! * [`memory`]: which allocation an address belongs to at each moment
+//! * [`words`]: what is known of each word; [`remembered`]: what was looked up last
 //! * [`objects`]: which objects of which types memory holds
 //! * [`places`]: sites and addresses as people know them
 //! * [`Program`]: the code behind the log, to follow values through it
@@ -37,6 +38,8 @@ mod places;
 mod program;
 mod races;
 mod records;
+mod remembered;
+mod words;
 
 pub use detours::{Detours, detours};
 pub use events::Follow;

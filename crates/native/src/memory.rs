@@ -3,6 +3,7 @@
 //! Memory that was freed and allocated again is other memory: each allocation, and the stack of each thread, is an era
 //! of its own. Everything that is not known to be allocated belongs to [`Era::STATIC`].
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use foretell_wire::record::{Record, SyncOp};
@@ -64,22 +65,72 @@ pub(crate) struct Memory {
     replaced: Vec<Era>,
     blocks: u32,
     parts: u32,
+    recent: Recent,
+}
+
+/// The ranges that were asked for last: start, end and era, each at a place that the address alone determines. What is
+/// there holds for all addresses with this place.
+#[derive(Debug)]
+struct Recent {
+    ranges: Box<[Cell<(u64, u64, Era)>]>,
+}
+
+impl Recent {
+    const PLACES: u64 = 1 << 10;
+    /// So many addresses side by side have one place.
+    const GRAIN: u64 = 1 << 6;
+    const NOTHING: (u64, u64, Era) = (0, 0, Era::STATIC);
+
+    fn new() -> Recent {
+        Recent { ranges: (0..Recent::PLACES).map(|_| Cell::new(Recent::NOTHING)).collect() }
+    }
+
+    #[inline]
+    fn at(&self, addr: u64) -> &Cell<(u64, u64, Era)> {
+        let place = (addr / Recent::GRAIN % Recent::PLACES) as usize;
+        &self.ranges[place]
+    }
+
+    /// These addresses belong to another era from now on.
+    fn forget(&self, start: u64, end: u64) {
+        let (first, last) = (start / Recent::GRAIN, end.max(start) / Recent::GRAIN);
+        if last - first >= Recent::PLACES {
+            self.ranges.iter().for_each(|range| range.set(Recent::NOTHING));
+        } else {
+            (first..=last).for_each(|grain| self.at(grain * Recent::GRAIN).set(Recent::NOTHING));
+        }
+    }
 }
 
 impl Default for Memory {
     fn default() -> Memory {
         let about = About { start: 0, purpose: Purpose::Static, given_back: false };
-        Memory { live: BTreeMap::new(), eras: vec![about], replaced: Vec::new(), blocks: 0, parts: 0 }
+        let (live, recent) = (BTreeMap::new(), Recent::new());
+        Memory { live, eras: vec![about], replaced: Vec::new(), blocks: 0, parts: 0, recent }
     }
 }
 
 impl Memory {
     /// The era that an address belongs to now.
+    #[inline]
     pub(crate) fn era(&self, addr: u64) -> Era {
-        match self.live.range(..=addr).next_back() {
-            Some((_, &(end, era))) if addr < end => era,
-            _ => Era::STATIC,
-        }
+        let (start, end, era) = self.recent.at(addr).get();
+        if start <= addr && addr < end { era } else { self.look_up(addr) }
+    }
+
+    fn look_up(&self, addr: u64) -> Era {
+        let before = self.live.range(..=addr).next_back();
+        let start = match before {
+            Some((&start, &(end, era))) if addr < end => {
+                self.recent.at(addr).set((start, end, era));
+                return era;
+            }
+            Some((_, &(end, _))) => end,
+            None => 0,
+        };
+        let end = self.live.range(addr..).next().map_or(u64::MAX, |(&start, _)| start);
+        self.recent.at(addr).set((start, end, Era::STATIC));
+        Era::STATIC
     }
 
     /// What an era is for.
@@ -153,6 +204,7 @@ impl Memory {
                 self.keep(end.max(other), other_end, era);
             }
         }
+        self.recent.forget(start, end);
         let era = Era(u32::try_from(self.eras.len()).unwrap_or(u32::MAX));
         self.eras.push(About { start, purpose, given_back: false });
         self.live.insert(start, (end, era));
@@ -196,6 +248,24 @@ mod tests {
         assert!(memory.is_shared(0x1000) && memory.is_shared(0x1FFF) && !memory.is_shared(0x2000));
         memory.follow(0, &sync(SyncOp::Free, 0x1000, 0x800));
         assert!(!memory.is_shared(0x1000) && memory.is_shared(0x1800));
+    }
+
+    #[test]
+    fn what_was_asked_for_before_is_forgotten_where_it_changes() {
+        let mut memory = Memory::default();
+        let (first, last) = (0x10_0000, 0x10_0000 + 2 * Recent::PLACES * Recent::GRAIN);
+        let places = || (first - 0x100..last + 0x100).step_by(0x18);
+        memory.follow(0, &sync(SyncOp::Alloc, first, 0x1000));
+        let ranges = [(first + 0x200, 0x30), (first + 0x208, 1), (first, last - first), (last - 8, 0x40)];
+        for (start, bytes) in ranges {
+            let before: Vec<Era> = places().map(|addr| memory.era(addr)).collect();
+            memory.follow(0, &sync(SyncOp::Alloc, start, bytes));
+            let new = Era(u32::try_from(memory.eras.len() - 1).unwrap());
+            for (addr, before) in places().zip(before) {
+                let expected = if (start..start + bytes).contains(&addr) { new } else { before };
+                assert_eq!(memory.era(addr), expected, "{addr:#x} after {start:#x}");
+            }
+        }
     }
 
     #[test]

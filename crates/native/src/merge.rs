@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 
 use foretell_wire::log::module::Module;
 use foretell_wire::log::{ChunkContent, Chunks};
-use foretell_wire::record::{Context, Record, SyncOp};
+use foretell_wire::record::{Context, Record, SyncOp, tells_clock};
 
 use crate::LogError;
 use crate::records::Entry;
@@ -26,13 +26,14 @@ struct Stream<'a> {
     context: Context,
     /// The clock of the next record, if it has none of its own.
     clock: u64,
-    next: Option<Entry<'a>>,
+    /// The module that comes next.
+    module: Option<&'a [u8]>,
 }
 
 impl<'a> Stream<'a> {
     fn new(thread: u32, mut chunks: Vec<(u64, ChunkContent<'a>)>) -> Stream<'a> {
         chunks.reverse();
-        Stream { thread, chunks, records: &[], context: Context::NEW, clock: 0, next: None }
+        Stream { thread, chunks, records: &[], context: Context::NEW, clock: 0, module: None }
     }
 
     /// How many bytes of records are still to be read.
@@ -44,19 +45,26 @@ impl<'a> Stream<'a> {
         self.records.len() as u64 + self.chunks.iter().map(|(_, content)| of(content)).sum::<u64>()
     }
 
-    /// The clock of what comes next, which is then in [`Stream::next`].
+    /// The clock of what [`Stream::take`] gives next.
+    #[inline]
     fn advance(&mut self) -> Result<Option<u64>, LogError> {
+        match self.records.first() {
+            Some(&kind) if kind != 0 && !tells_clock(kind) => Ok(Some(self.clock)),
+            _ => self.advance_far(),
+        }
+    }
+
+    /// The same, where something else comes first than a record.
+    fn advance_far(&mut self) -> Result<Option<u64>, LogError> {
         loop {
-            while self.records.first().is_some_and(|&kind| kind != 0) {
+            while let Some(&kind) = self.records.first().filter(|&&kind| kind != 0) {
+                if !tells_clock(kind) {
+                    return Ok(Some(self.clock));
+                }
                 match self.context.decode(&mut self.records)? {
                     Record::Clock(clock) => self.clock = clock,
                     Record::Ahead(steps) => self.clock = self.clock.saturating_add(steps),
-                    record => {
-                        let clock = self.clock;
-                        self.clock = clock.saturating_add(1);
-                        self.next = Some(Entry::Record(done_by(self.thread, &record), record));
-                        return Ok(Some(clock));
-                    }
+                    _ => return Err(LogError::Malformed),
                 }
             }
             let Some((clock, content)) = self.chunks.pop() else { return Ok(None) };
@@ -65,14 +73,24 @@ impl<'a> Stream<'a> {
                     (self.records, self.context, self.clock) = (records, Context::NEW, clock);
                 }
                 ChunkContent::Module(content) => {
-                    self.records = &[];
-                    self.next = Some(Entry::Module(Module::decode(content)?));
+                    (self.records, self.module) = (&[], Some(content));
                     return Ok(Some(clock));
                 }
                 // It belongs to the first fork, whatever the clock, and is asked for there.
                 ChunkContent::Memory(_) => {}
             }
         }
+    }
+
+    /// What comes next, after [`Stream::advance`] has told its clock.
+    #[inline]
+    fn take(&mut self) -> Result<Entry<'a>, LogError> {
+        if let Some(content) = self.module.take() {
+            return Ok(Entry::Module(Module::decode(content)?));
+        }
+        let record = self.context.decode(&mut self.records)?;
+        self.clock = self.clock.saturating_add(1);
+        Ok(Entry::Record(done_by(self.thread, &record), record))
     }
 }
 
@@ -204,15 +222,13 @@ pub(crate) fn for_each_until<'a>(
         let Some(stream) = streams.get_mut(index) else { break };
         let others = heads.peek().map(|&Reverse(key)| key);
         loop {
-            if let Some(entry) = stream.next.take() {
-                if entries >= until.entries || (entries % LOOKS == LOOKS - 1 && !(until.may_continue)()) {
-                    let left: u64 = streams.iter().map(Stream::left).sum();
-                    let unread = Some(Unread { read: all.saturating_sub(left), of: all });
-                    return Ok(Passed { is_complete: false, entries, unread });
-                }
-                entries += 1;
-                look(entry)?;
+            if entries >= until.entries || (entries % LOOKS == LOOKS - 1 && !(until.may_continue)()) {
+                let left: u64 = streams.iter().map(Stream::left).sum();
+                let unread = Some(Unread { read: all.saturating_sub(left), of: all });
+                return Ok(Passed { is_complete: false, entries, unread });
             }
+            entries += 1;
+            look(stream.take()?)?;
             let Some(clock) = stream.advance()? else { break };
             if clock >= cut || others.is_some_and(|other| other < (clock, index)) {
                 heads.push(Reverse((clock, index)));

@@ -267,6 +267,12 @@ pub(crate) mod kind {
     }
 }
 
+/// Whether a record that begins with this byte is no record of its own, but tells the clock of the next one.
+#[inline]
+pub fn tells_clock(kind: u8) -> bool {
+    matches!(kind, kind::CLOCK | kind::AHEAD)
+}
+
 /// For so many sites it is remembered what they accessed last; sites with the same remainder share a place.
 pub const REMEMBERED: usize = 64;
 

@@ -2,7 +2,8 @@
 //! with `-O2`; and what they leave.
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, File};
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -15,16 +16,29 @@ use foretell_wire::site::{Site, SiteTable};
 
 use super::cpu::CpuTime;
 
-/// How often each way is measured; the best counts.
-const RUNS: usize = 3;
 /// How often two ways take turns.
 const TURNS: usize = 7;
 /// What a program ends with in which ThreadSanitizer has found something.
 const TSAN_FOUND: i32 = 66;
-/// A run is ended after so many seconds, and has taken at least the CPU time until then.
-const LONGEST: &str = "120";
+/// So much of a log tells how long its events are: a whole number of pages.
+const LONGEST_LOG: u64 = 1 << 29;
 /// What `timeout` ends with then.
 const TOO_LONG: i32 = 124;
+
+/// What a figure is worth.
+#[derive(Clone, Copy)]
+pub(super) struct Effort {
+    /// How often each way is measured; the best counts.
+    runs: usize,
+    /// A run is ended after so many seconds, and has taken at least the CPU time until then.
+    seconds: u32,
+}
+
+impl Effort {
+    pub(super) fn of(is_quick: bool) -> Effort {
+        if is_quick { Effort { runs: 1, seconds: 20 } } else { Effort { runs: 3, seconds: 120 } }
+    }
+}
 
 /// A program that is measured in several ways.
 pub(super) struct Program<'a> {
@@ -35,6 +49,15 @@ pub(super) struct Program<'a> {
     pub(super) options: Vec<String>,
     /// What it is told to do.
     pub(super) arguments: Vec<String>,
+    pub(super) effort: Effort,
+}
+
+/// The CPU seconds of a run.
+#[derive(Clone, Copy)]
+pub(super) struct Taken {
+    pub(super) seconds: f64,
+    /// It was ended before it was done.
+    pub(super) is_cut: bool,
 }
 
 /// How a program runs.
@@ -64,9 +87,16 @@ impl Program<'_> {
         }
     }
 
-    /// The CPU seconds of the best of several runs.
-    pub(super) fn best(&self, built: &Path, way: Way) -> Result<f64, String> {
-        (0..RUNS).try_fold(f64::INFINITY, |best, _| Ok(best.min(self.run(built, way)?)))
+    /// The best of several runs. Where one takes too long, so would the others.
+    pub(super) fn best(&self, built: &Path, way: Way) -> Result<Taken, String> {
+        let mut best = self.run_until(built, way)?;
+        for _ in 1..self.effort.runs {
+            if best.is_cut {
+                break;
+            }
+            best.seconds = best.seconds.min(self.run(built, way)?);
+        }
+        Ok(best)
     }
 
     /// The CPU seconds of the best runs of both, which take turns: other work on the machine comes and goes.
@@ -78,11 +108,17 @@ impl Program<'_> {
     }
 
     pub(super) fn run(&self, built: &Path, way: Way) -> Result<f64, String> {
-        for left in left_in(self.folder)? {
-            fs::remove_file(&left).map_err(|error| format!("{}: {error}", left.display()))?;
-        }
+        self.run_until(built, way).map(|taken| taken.seconds)
+    }
+
+    fn run_until(&self, built: &Path, way: Way) -> Result<Taken, String> {
+        clear(self.folder)?;
         let mut command = Command::new("timeout");
-        command.arg(LONGEST).arg(built).args(&self.arguments).current_dir(self.folder);
+        command
+            .arg(self.effort.seconds.to_string())
+            .arg(built)
+            .args(&self.arguments)
+            .current_dir(self.folder);
         command.stdout(Stdio::null()).stderr(Stdio::null());
         match way {
             Way::Plain => {}
@@ -99,8 +135,16 @@ impl Program<'_> {
         if status.code().is_none_or(|code| ![0, TSAN_FOUND, TOO_LONG].contains(&code)) {
             return Err(format!("{}: {status}", built.display()));
         }
-        Ok(begin.elapsed())
+        Ok(Taken { seconds: begin.elapsed(), is_cut: status.code() == Some(TOO_LONG) })
     }
+}
+
+/// Removes what runs have left.
+pub(super) fn clear(folder: &Path) -> Result<(), String> {
+    for left in left_in(folder)? {
+        fs::remove_file(&left).map_err(|error| format!("{}: {error}", left.display()))?;
+    }
+    Ok(())
 }
 
 /// What runs have left: logs and races.
@@ -122,12 +166,15 @@ fn files(folder: &Path, wanted: &str) -> Result<Vec<PathBuf>, String> {
     Ok(found)
 }
 
-/// How many events the log in the folder tells of, and how many bytes it has. Decisions that only their sites tell of
-/// count as well, unless nothing was read since the last one.
+/// How many events the logs in the folder tell of, and how many bytes they have: of a long one, the beginning.
+/// Decisions that only their sites tell of count as well, unless nothing was read since the last one.
 pub(super) fn count(folder: &Path) -> Result<(usize, u64), String> {
     let (mut events, mut bytes) = (0, 0);
     for path in files(folder, "ftraw")? {
-        let log = fs::read(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+        let mut log = Vec::new();
+        File::open(&path)
+            .and_then(|file| file.take(LONGEST_LOG).read_to_end(&mut log))
+            .map_err(|error| format!("{}: {error}", path.display()))?;
         bytes += log.len() as u64;
         events += events_of(&log).map_err(|error| error.to_string())?;
     }
@@ -148,7 +195,8 @@ fn events_of(log: &[u8]) -> Result<usize, Malformed> {
         let ChunkContent::Records(mut records) = chunk.content else { continue };
         let (mut context, mut has_read) = (Context::NEW, false);
         while records.first().is_some_and(|&kind| kind != 0) {
-            let record = context.decode(&mut records)?;
+            // The beginning of a long log may end within a record.
+            let Ok(record) = context.decode(&mut records) else { break };
             events += usize::from(!matches!(record, Logged::Clock(_) | Logged::Ahead(_)));
             let (Logged::Read { site, .. } | Logged::Write { site, .. }) = record else { continue };
             let about = about(&tables, site);

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::asked::ready_for_programs;
-use super::native::{Program, Way};
+use super::native::{Effort, Program, Way};
 use super::record::{Record, Row, Target};
 use xtask::process::{release, root};
 
@@ -31,7 +31,8 @@ pub(crate) fn detecting(record: &mut Record) -> Result<(), String> {
 fn compare(record: &mut Record, folder: &Path, source: &Path, least: u32) -> Result<(), String> {
     let name = source.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let (sources, arguments) = (vec![source.to_path_buf()], vec![least.to_string()]);
-    let mut program = Program { folder, sources, options: Vec::new(), arguments };
+    let effort = Effort::of(record.is_quick());
+    let mut program = Program { folder, sources, options: Vec::new(), arguments, effort };
     let watched = program.build(&format!("{name}-tsan"), Path::new("clang-22"), &["-fsanitize=thread"])?;
     let looked_at = program.build(&format!("{name}-online"), &release("foretell"), &["cc"])?;
     let mut work = least;

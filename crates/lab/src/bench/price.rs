@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use super::asked::ready_for_programs;
 use super::cpu::CpuTime;
 use super::debian::PACKAGES;
-use super::native::{Program, Way, count};
+use super::native::{Effort, Program, Taken, Way, clear, count};
 use super::online;
 use super::record::{Record, Row, Target};
 use xtask::process::release;
@@ -33,9 +33,11 @@ pub(crate) fn all(record: &mut Record) -> Result<(), String> {
     let mut found: [Vec<f64>; FIGURES.len()] = Default::default();
     for (name, program) in programs(record, &folder)? {
         for ((what, ..), (list, row)) in FIGURES.iter().zip(found.iter_mut().zip(figures(&program)?)) {
-            let (figure, base) = row;
-            record.add(Row::counts(format!("{name}, {what}"), figure, base, None));
-            list.push(figure / base);
+            let Figure { figure, base, is_cut } = row;
+            let at_least = if is_cut { " (ended before it was done)" } else { "" };
+            record.add(Row::counts(format!("{name}, {what}{at_least}"), figure, base, None));
+            // Hundredths of a second are counted, and some programs are done before.
+            list.push(figure.max(1.0) / base.max(1.0));
         }
     }
     for ((what, mean, worst), list) in FIGURES.into_iter().zip(found) {
@@ -53,11 +55,11 @@ fn geometric_mean(figures: &[f64]) -> f64 {
 
 /// The programs that are there. That one cannot be fetched is said.
 fn programs<'a>(record: &mut Record, folder: &'a Path) -> Result<Vec<(String, Program<'a>)>, String> {
-    let mut programs = Vec::new();
+    let (mut programs, effort) = (Vec::new(), Effort::of(record.is_quick()));
     for (source, work) in online::sources()? {
         let name = source.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let (options, arguments) = (Vec::new(), vec![work.to_string()]);
-        programs.push((name, Program { folder, sources: vec![source], options, arguments }));
+        programs.push((name, Program { folder, sources: vec![source], options, arguments, effort }));
     }
     for package in PACKAGES {
         let sources = match package.sources(folder) {
@@ -77,7 +79,7 @@ fn programs<'a>(record: &mut Record, folder: &'a Path) -> Result<Vec<(String, Pr
         // Where it keeps what it works on.
         fs::create_dir_all(folder.join("testdb"))
             .map_err(|error| format!("{}: {error}", folder.display()))?;
-        programs.push((package.name.to_string(), Program { folder, sources, options, arguments }));
+        programs.push((package.name.to_string(), Program { folder, sources, options, arguments, effort }));
     }
     Ok(programs)
 }
@@ -90,9 +92,9 @@ fn write_input(path: &Path, bytes: usize) -> Result<(), String> {
     fs::write(path, content).map_err(failed)
 }
 
-/// The figures of one program as pairs, of which the second one is what the first is compared with: milliseconds, but
-/// for the last one, which is bytes and events.
-fn figures(program: &Program<'_>) -> Result<[(f64, f64); FIGURES.len()], String> {
+/// What one program costs: pairs, of which the second one is what the first is compared with, milliseconds but for the
+/// log, which is bytes and events; and whether the first is only the time until the run was ended.
+fn figures(program: &Program<'_>) -> Result<[Figure; FIGURES.len()], String> {
     let build = |name: &str, compiler: PathBuf, options: &[&str]| -> Result<(PathBuf, f64), String> {
         let begin = CpuTime::of_children();
         let built = program.build(name, &compiler, options)?;
@@ -101,21 +103,29 @@ fn figures(program: &Program<'_>) -> Result<[(f64, f64); FIGURES.len()], String>
     let (plain, _) = build("plain", "clang-22".into(), &[])?;
     let (watched, watched_build) = build("tsan", "clang-22".into(), &["-fsanitize=thread"])?;
     let (ours, our_build) = build("recorded", release("foretell"), &["cc"])?;
-    let milliseconds = |built: &Path, way: Way| Ok::<f64, String>(1e3 * program.best(built, way)?);
-    let (plain, watched) = (milliseconds(&plain, Way::Plain)?, milliseconds(&watched, Way::Plain)?);
-    let idle = milliseconds(&ours, Way::Plain)?;
-    let online = milliseconds(&ours, Way::Detecting)?;
-    let striped = milliseconds(&ours, Way::Recorded { order: "striped" })?;
-    let serial = milliseconds(&ours, Way::Recorded { order: "serial" })?;
+    let plain = 1e3 * program.best(&plain, Way::Plain)?.seconds;
+    let watched = 1e3 * program.best(&watched, Way::Plain)?.seconds;
+    let over = |base: f64, way: Way| -> Result<Figure, String> {
+        let Taken { seconds, is_cut } = program.best(&ours, way)?;
+        Ok(Figure { figure: 1e3 * seconds, base, is_cut })
+    };
+    let idle = over(plain, Way::Plain)?;
+    let online = over(watched, Way::Detecting)?;
+    let striped = over(watched, Way::Recorded { order: "striped" })?;
+    let serial = over(watched, Way::Recorded { order: "serial" })?;
     let (events, bytes) = count(program.folder)?;
+    clear(program.folder)?;
     #[expect(clippy::cast_precision_loss, reason = "three digits are shown")]
-    let log = (bytes as f64, events.max(1) as f64);
-    Ok([
-        (our_build, watched_build),
-        (idle, plain),
-        (serial, watched),
-        (online, watched),
-        (striped, watched),
-        log,
-    ])
+    let log = Figure { figure: bytes as f64, base: events.max(1) as f64, is_cut: false };
+    let build = Figure { figure: our_build, base: watched_build, is_cut: false };
+    Ok([build, idle, serial, online, striped, log])
+}
+
+/// What something costs beside something else.
+#[derive(Clone, Copy)]
+struct Figure {
+    figure: f64,
+    base: f64,
+    /// It was not done in time.
+    is_cut: bool,
 }

@@ -141,7 +141,11 @@ impl Row {
 pub(crate) struct Record {
     heading: String,
     rows: Vec<String>,
+    is_quick: bool,
 }
+
+/// Asks for rough figures.
+pub(crate) const QUICK: &str = "--quick";
 
 const TABLE_HEAD: &str = "| what | figure | target | note |\n|---|---|---|---|";
 
@@ -158,7 +162,12 @@ impl Record {
             args.join(" ")
         );
         println!("{heading}\n\n{TABLE_HEAD}");
-        Record { heading, rows: Vec::new() }
+        Record { heading, rows: Vec::new(), is_quick: args.iter().any(|arg| arg == QUICK) }
+    }
+
+    /// Whether rough figures do.
+    pub(crate) fn is_quick(&self) -> bool {
+        self.is_quick
     }
 
     pub(crate) fn add(&mut self, row: Row) {

@@ -6,6 +6,7 @@ use foretell_wire::hook::MemoryOrder;
 
 use super::{Done, Writer};
 use crate::LogError;
+use crate::calls::Spot;
 use crate::memory::Era;
 
 /// The event of an access to a cell.
@@ -35,8 +36,7 @@ impl CellAccess {
 
 impl Writer<'_> {
     /// A plain access, with the branches that its site implies.
-    pub(super) fn among_decisions(&mut self, access: impl FnOnce(&mut Self) -> Done) -> Done {
-        let spot = self.naming.spot(self.here.site)?;
+    pub(super) fn among_decisions(&mut self, spot: Spot, access: impl FnOnce(&mut Self) -> Done) -> Done {
         if spot.is_decided {
             self.branch()?;
         }

@@ -11,6 +11,10 @@ use crate::cells::{Cell, Extent, Survey};
 use crate::memory::{Era, Memory};
 use crate::objects::Objects;
 use crate::places::{Places, SiteInfo};
+use crate::remembered::Remembered;
+
+/// So many sites are found quickly.
+const RECENT_SPOTS: usize = 1 << 10;
 
 /// The names that the trace has so far.
 pub(super) struct Naming<'a> {
@@ -27,8 +31,14 @@ pub(super) struct Naming<'a> {
     mixed: MixedVars,
     /// What is known of each site that was met so far.
     spots: FxHashMap<u64, Spot>,
+    /// The same for those that were asked for last.
+    recent_spots: Remembered<u64, Spot, RECENT_SPOTS>,
     /// What the program calls its threads.
     titles: FxHashMap<u32, ThreadName>,
+    /// The threads that were met so far, by their numbers.
+    threads: FxHashMap<u32, ThreadId>,
+    /// Values too large to stand for themselves in a trace.
+    large_values: FxHashMap<u64, Value>,
 }
 
 /// The variables beside mixed words, see [`super::mixed`].
@@ -51,13 +61,17 @@ impl<'a> Naming<'a> {
             objects: Objects::default(),
             mixed: MixedVars::default(),
             spots: FxHashMap::default(),
+            recent_spots: Remembered::new(),
             titles: FxHashMap::default(),
+            threads: FxHashMap::default(),
+            large_values: FxHashMap::default(),
         }
     }
 
     /// A module was loaded. Sites that were unknown may be known now.
     pub(super) fn add(&mut self, module: &foretell_wire::log::module::Module<'_>) -> Result<(), LogError> {
         self.spots.clear();
+        self.recent_spots.clear();
         self.places.add(module)
     }
 
@@ -183,7 +197,17 @@ impl<'a> Naming<'a> {
     }
 
     /// What is known of a site.
+    #[inline]
     pub(super) fn spot(&mut self, site: u64) -> Result<Spot, LogError> {
+        if let Some(spot) = self.recent_spots.get(site, site) {
+            return Ok(spot);
+        }
+        let spot = self.look_up_spot(site)?;
+        self.recent_spots.set(site, site, spot);
+        Ok(spot)
+    }
+
+    fn look_up_spot(&mut self, site: u64) -> Result<Spot, LogError> {
         if let Some(&spot) = self.spots.get(&site) {
             return Ok(spot);
         }
@@ -202,10 +226,15 @@ impl<'a> Naming<'a> {
     }
 
     pub(super) fn value(&mut self, number: u64) -> Result<Value, LogError> {
-        match u32::try_from(number).ok().and_then(Symbol::number) {
-            Some(symbol) => Ok(Value(symbol)),
-            None => Ok(Value(self.names.symbol(number.to_string().as_bytes())?)),
+        if let Some(symbol) = u32::try_from(number).ok().and_then(Symbol::number) {
+            return Ok(Value(symbol));
         }
+        if let Some(&value) = self.large_values.get(&number) {
+            return Ok(value);
+        }
+        let value = Value(self.names.symbol(number.to_string().as_bytes())?);
+        self.large_values.insert(number, value);
+        Ok(value)
     }
 
     /// The program gives a thread a name, half of it at a time.
@@ -220,7 +249,12 @@ impl<'a> Naming<'a> {
     }
 
     pub(super) fn thread(&mut self, thread: u32) -> Result<ThreadId, LogError> {
-        Ok(self.names.threads.intern(name_of(thread).as_bytes())?)
+        if let Some(&known) = self.threads.get(&thread) {
+            return Ok(known);
+        }
+        let new = self.names.threads.intern(name_of(thread).as_bytes())?;
+        self.threads.insert(thread, new);
+        Ok(new)
     }
 }
 
