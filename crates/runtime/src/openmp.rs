@@ -184,9 +184,11 @@ extern "C" fn ompt_start_tool(_version: c_uint, _about: *const c_char) -> *const
     if me().is_none() || mode::is_parallel() {
         return std::ptr::null();
     }
-    // Threads that wait shall not do so in a loop, and reductions shall be critical sections.
+    // Threads that wait shall not do so in a loop, reductions shall be critical sections, and threads shall stay where
+    // the scheduler pins them: the library moves its first thread from CPU to CPU if it asks each what it is.
     set(c"KMP_BLOCKTIME", c"0", false);
-    set(c"KMP_AFFINITY", c"disabled", false);
+    set(c"KMP_AFFINITY", c"none", false);
+    set(c"KMP_TOPOLOGY_METHOD", c"cpuinfo", false);
     set(c"KMP_FORCE_REDUCTION", c"critical", true);
     &raw const TOOL.0
 }

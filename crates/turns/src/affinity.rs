@@ -8,7 +8,7 @@
 //!
 //! The program does not notice. A thread that asks for its affinity, or starts another program, is released first
 //! (`interpose/processor.rs`), and is pinned again after its next wait; so is a thread that goes on without its turn.
-//! A program that sets the affinity of its threads is left alone.
+//! A program that sets the affinity of its threads is left alone, unless it lets them run wherever the process may.
 
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
@@ -53,13 +53,38 @@ pub fn open() {
     }
     // SAFETY: there is one thread.
     let allowed = unsafe { &mut *ALLOWED.0.get() };
-    let known =
-        ask_kernel(libc::SYS_sched_getaffinity, [0, allowed.len(), allowed.as_mut_ptr() as usize, 0, 0, 0]);
-    let Some(known) = usize::try_from(known).ok().filter(|&known| known > 0) else { return };
+    let Some(known) = usize::try_from(ask_for_affinity(allowed)).ok().filter(|&known| known > 0) else {
+        return;
+    };
     KNOWN.store(known, Ordering::Relaxed);
     if allowed.iter().map(|byte| byte.count_ones()).sum::<u32>() > 1 {
         PINNED_TO.store(NOT_CHOSEN, Ordering::Relaxed);
     }
+}
+
+/// Whether this mask has all processors that the process may use. A thread that asks for no more may stay where it is,
+/// unless the program has said before who runs where.
+pub fn is_anywhere(mask: &[u8]) -> bool {
+    if IS_CLOSED.load(Ordering::Relaxed) {
+        return false;
+    }
+    let mut own = [0; PROCESSORS / 8];
+    let known = match KNOWN.load(Ordering::Relaxed) {
+        // Nothing is pinned yet.
+        0 => usize::try_from(ask_for_affinity(&mut own)).unwrap_or(0),
+        known => {
+            // SAFETY: it was written before there was a second thread.
+            own = unsafe { *ALLOWED.0.get() };
+            known
+        }
+    };
+    let has = |(index, processors): (usize, &u8)| processors & !mask.get(index).unwrap_or(&0) == 0;
+    known > 0 && own.iter().take(known).enumerate().all(has)
+}
+
+/// Where the caller may run. Returns how many bytes the kernel has filled, or an error of the kernel.
+fn ask_for_affinity(mask: &mut [u8]) -> i64 {
+    ask_kernel(libc::SYS_sched_getaffinity, [0, mask.len(), mask.as_mut_ptr() as usize, 0, 0, 0])
 }
 
 /// The program says itself who runs where.

@@ -62,6 +62,7 @@ fn openmp_programs_are_understood() {
             "dynamic_race.c",
             "lock_norace.c",
             "reduction_norace.c",
+            "resources_norace.c",
             "single_norace.c",
             "task_depend_norace.c",
             "task_depend_race.c",

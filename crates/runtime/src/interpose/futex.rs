@@ -13,10 +13,10 @@ use libc::timespec;
 
 use super::copy::{copy_by_kernel, is_copying};
 use super::descriptor::{close, close_range};
-use super::processor::let_go_by_kernel_id;
+use super::processor::{let_go_by_kernel_id, may_stay};
 use crate::kept;
 use crate::primitives;
-use crate::scheduler::{self, Helper, WakeReason, wake_waiters};
+use crate::scheduler::{Helper, WakeReason, wake_waiters};
 use crate::signals::expect_handlers;
 use crate::system::{kernel, nanoseconds, set_errno, until};
 use crate::turn::{Turn, deadline_in};
@@ -34,7 +34,7 @@ unsafe extern "C-unwind" fn syscall(
     let arguments = [a, b, c, d, e, f];
     match number {
         libc::SYS_sched_getaffinity => let_go_by_kernel_id(i32::try_from(a).unwrap_or(0)),
-        libc::SYS_sched_setaffinity => scheduler::leave_affinity_to_program(),
+        libc::SYS_sched_setaffinity if may_stay(number_of(a), b, c as *mut _) => return 0,
         // SAFETY: our `close` leaves our own files alone.
         libc::SYS_close if kept::is_ours(number_of(a)) => return unsafe { close(number_of(a)) }.into(),
         libc::SYS_close_range => return close_some(a, b, c).into(),

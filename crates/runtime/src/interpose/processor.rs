@@ -104,21 +104,48 @@ unsafe extern "C-unwind" fn sysconf(name: c_int) -> c_long {
     pass_on!(original!(c"sysconf": fn(c_int) -> c_long)(name))
 }
 
-/// Calls that say where a thread may run.
-macro_rules! saying {
-    ($($name:ident, $text:literal ($what:ident: $type:ty, $bytes:ident: usize, $mask:ident: Any);)*) => {$(
-        #[unsafe(no_mangle)]
-        unsafe extern "C-unwind" fn $name($what: $type, $bytes: usize, $mask: Any) -> c_int {
-            scheduler::leave_affinity_to_program();
-            pass_on!(original!($text: fn($type, usize, Any) -> c_int)($what, $bytes, $mask))
-        }
-    )*};
+/// The program says where a thread may run. Unless that is wherever the process may, it is left alone from now on.
+fn leave_unless_anywhere(bytes: usize, mask: Any) -> bool {
+    if mask.is_null() {
+        // The kernel refuses it.
+        return false;
+    }
+    // SAFETY: the program passes a mask of so many bytes.
+    let is_anywhere = affinity::is_anywhere(unsafe { std::slice::from_raw_parts(mask.cast(), bytes) });
+    if !is_anywhere {
+        scheduler::leave_affinity_to_program();
+    }
+    is_anywhere
 }
 
-saying! {
-    sched_setaffinity, c"sched_setaffinity"(thread: pid_t, bytes: usize, mask: Any);
-    pthread_setaffinity_np, c"pthread_setaffinity_np"(thread: pthread_t, bytes: usize, mask: Any);
-    pthread_attr_setaffinity_np, c"pthread_attr_setaffinity_np"(about: Any, bytes: usize, mask: Any);
+/// Whether the thread that the kernel knows by this number is the caller, who may run wherever the process may: then
+/// it stays where it is, and the kernel need not know.
+pub(super) fn may_stay(kernel_id: pid_t, bytes: usize, mask: Any) -> bool {
+    let is_anywhere = leave_unless_anywhere(bytes, mask);
+    is_anywhere && (kernel_id == 0 || kernel_id == system::kernel_id())
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn sched_setaffinity(thread: pid_t, bytes: usize, mask: Any) -> c_int {
+    if may_stay(thread, bytes, mask) {
+        return 0;
+    }
+    pass_on!(original!(c"sched_setaffinity": fn(pid_t, usize, Any) -> c_int)(thread, bytes, mask))
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn pthread_setaffinity_np(thread: pthread_t, bytes: usize, mask: Any) -> c_int {
+    // SAFETY: every thread has a handle.
+    if leave_unless_anywhere(bytes, mask) && thread == unsafe { libc::pthread_self() } {
+        return 0;
+    }
+    pass_on!(original!(c"pthread_setaffinity_np": fn(pthread_t, usize, Any) -> c_int)(thread, bytes, mask))
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn pthread_attr_setaffinity_np(about: Any, bytes: usize, mask: Any) -> c_int {
+    leave_unless_anywhere(bytes, mask);
+    pass_on!(original!(c"pthread_attr_setaffinity_np": fn(Any, usize, Any) -> c_int)(about, bytes, mask))
 }
 
 /// Calls that start another program, which may run where the caller may.
