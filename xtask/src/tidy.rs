@@ -24,7 +24,7 @@ use xtask::process::root;
 type Rule = (&'static str, &'static [&'static str]);
 
 /// In dependency order. The referee knows no finder: its independence is the proof.
-const ROOMS: [Rule; 28] = [
+const ROOMS: [Rule; 29] = [
     ("foretell-wire", &[]),
     ("foretell-models", &["foretell-wire"]),
     ("foretell-schedule", &[]),
@@ -32,6 +32,7 @@ const ROOMS: [Rule; 28] = [
     ("foretell-trace", &[]),
     ("foretell-witness", &["foretell-trace"]),
     ("foretell-detect", &["foretell-trace"]),
+    ("foretell-shard", &["foretell-trace", "foretell-detect"]),
     ("foretell-solve", &[]),
     ("foretell-arithmetic", &["foretell-trace"]),
     ("foretell-z3", &["foretell-arithmetic"]),
@@ -53,6 +54,7 @@ const ROOMS: [Rule; 28] = [
             "foretell-trace",
             "foretell-witness",
             "foretell-detect",
+            "foretell-shard",
             "foretell-predict",
             "foretell-depend",
             "foretell-report",
@@ -68,6 +70,7 @@ const ROOMS: [Rule; 28] = [
             "foretell-trace",
             "foretell-witness",
             "foretell-detect",
+            "foretell-shard",
             "foretell-z3",
             "foretell-predict",
             "foretell-depend",
@@ -104,7 +107,7 @@ const ROOMS: [Rule; 28] = [
 ];
 
 /// Rooms that do no input or output: their sources must not name these, and they depend on such rooms only.
-const PURE_ROOMS: [&str; 18] = [
+const PURE_ROOMS: [&str; 19] = [
     "wire",
     "classfile",
     "models",
@@ -112,6 +115,7 @@ const PURE_ROOMS: [&str; 18] = [
     "online",
     "witness",
     "detect",
+    "shard",
     "solve",
     "arithmetic",
     "predict",

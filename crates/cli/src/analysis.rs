@@ -49,14 +49,18 @@ impl Measured {
 impl WantedArgs {
     /// How a report is described.
     pub(crate) fn description<'a>(&self) -> Description<'a> {
-        let (detail, pictures) = (self.story_detail(), self.wants(ReportFormat::Html));
+        let (detail, pictures) = (self.story_detail(), self.report.wants(ReportFormat::Html));
         Description { detail, pictures, ..Description::default() }
     }
 
     /// How much of a story is wanted.
     pub(crate) fn story_detail(&self) -> StoryDetail {
-        let is_for_people = self.wants(ReportFormat::Text);
-        if is_for_people && self.witness == usize::MAX { StoryDetail::All } else { StoryDetail::Essence }
+        let is_for_people = self.report.wants(ReportFormat::Text);
+        if is_for_people && self.report.witness == usize::MAX {
+            StoryDetail::All
+        } else {
+            StoryDetail::Essence
+        }
     }
 }
 

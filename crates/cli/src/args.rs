@@ -7,20 +7,24 @@ mod explore;
 mod inspect;
 mod models;
 mod program;
+mod report;
+mod shards;
 mod texts;
 mod trace;
 mod values;
 
 pub(crate) use analysis::{
-    Color, CompareArgs, Following, InputArgs, OutputFormat, PredictArgs, ReportFormat, WantedArgs, jobs,
+    Color, CompareArgs, Following, InputArgs, OutputFormat, PredictArgs, WantedArgs, jobs,
 };
 pub(crate) use build::{CargoAction, CargoArgs, CompilerArgs};
 pub(crate) use explore::{ExploreArgs, RuleArg};
 pub(crate) use inspect::{Asked, CompletionsArgs, DoctorArgs, ExplainArgs, ManArgs, SchemaArgs, Steps};
 pub(crate) use models::{ModelsArgs, ModelsCommand};
 pub(crate) use program::{HuntArgs, Order, RecordArgs, ReplayArgs, RunArgs, ScheduleArgs, Strategy};
+pub(crate) use report::{ReportArgs, ReportFormat};
+pub(crate) use shards::{MergeArgs, PlanArgs};
 pub(crate) use trace::{Form, TraceArgs, TraceCommand};
-pub(crate) use values::{Bound, MaxRaces};
+pub(crate) use values::{Bound, MaxRaces, Share};
 
 use clap::{Parser, Subcommand};
 
@@ -48,6 +52,11 @@ pub(crate) enum Command {
     /// Find races in recorded traces
     #[command(after_help = texts::EXIT_CODES)]
     Predict(PredictArgs),
+    /// Cut a trace into shards that can be analysed one by one, on any machine
+    Plan(PlanArgs),
+    /// Make one report of those of all shards
+    #[command(after_help = texts::EXIT_CODES)]
+    Merge(MergeArgs),
     /// Explain one race of a JSON report in detail, or why a pair cannot race
     #[command(after_help = texts::EXPLAIN_EXIT_CODES)]
     Explain(ExplainArgs),

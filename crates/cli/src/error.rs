@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use foretell_report::visible::{fit, visible, width};
+use foretell_shard::ShardError;
 use foretell_trace::{Position, TraceError};
 
 use crate::output;
@@ -18,6 +19,8 @@ pub(crate) enum Failure {
     File { path: PathBuf, doing: &'static str, error: io::Error },
     /// A program has errors, or cannot be read; the text says all, line by line.
     Program(String),
+    /// A plan or a shard cannot be made or used.
+    Shard { path: PathBuf, error: ShardError },
     /// A trace is not the same any more when it is read again.
     Changed { file: String },
     /// The command line, or a file that it names, asks for something that cannot be done. Another command line helps.
@@ -77,6 +80,9 @@ impl fmt::Display for Failure {
             Failure::Changed { file } => write!(f, "error: {} was changed while it was read", visible(file)),
             Failure::File { path, doing, error } => {
                 write!(f, "error: cannot {doing} {}: {error}", visible(&path.display().to_string()))
+            }
+            Failure::Shard { path, error } => {
+                write!(f, "error: {}: {}", visible(&path.display().to_string()), visible(&error.to_string()))
             }
             Failure::Trace { file, error } => write_trace_error(f, file, error),
         }

@@ -33,7 +33,7 @@ pub(crate) fn run(args: &HuntArgs) -> Result<Outcome, Failure> {
     let language = Language::of(&args.program);
     language.check(&args.program, &args.arguments, args.separated)?;
     args.wanted.refuse_slice()?;
-    args.wanted.check_outputs()?;
+    args.wanted.report.check_outputs()?;
     match language {
         Language::Cimp => hunt(args, &Cimp::new(&args.program)?),
         Language::Native => hunt(args, &Native::new(&args.program, &args.arguments, &args.models)?),
@@ -41,7 +41,7 @@ pub(crate) fn run(args: &HuntArgs) -> Result<Outcome, Failure> {
 }
 
 fn hunt(args: &HuntArgs, target: &impl FrontEnd) -> Result<Outcome, Failure> {
-    let rules = Rules::load(&args.wanted)?;
+    let rules = Rules::load(&args.wanted.report)?;
     let technique = args.plans().next().map_or("auto", |plan| plan.choice.name());
     let program = args.program.display().to_string();
     let mut union = Union::new(technique, &program, args.strategy.name(), args.runs);
@@ -54,7 +54,7 @@ fn hunt(args: &HuntArgs, target: &impl FrontEnd) -> Result<Outcome, Failure> {
     let by_runs = report.hunt.as_ref().map_or(Outcome::Clean, outcome_of_runs);
     let mut reports = [report];
     rules.apply(&mut reports);
-    write_reports(&reports, &args.wanted)?;
+    write_reports(&reports, &args.wanted.report)?;
     Ok(reports.iter().map(outcome).max().unwrap_or(Outcome::Clean).max(by_runs))
 }
 

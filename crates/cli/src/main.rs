@@ -24,6 +24,7 @@ mod render;
 mod replay;
 mod run;
 mod screen;
+mod shards;
 mod shell;
 mod slice;
 mod sources;
@@ -83,6 +84,8 @@ fn run(args: Args) -> Result<Outcome, Failure> {
     memory::bound(args.command.memory());
     match args.command {
         Command::Predict(args) => predict::run(&args),
+        Command::Plan(args) => shards::plan(&args),
+        Command::Merge(args) => shards::merge(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Compare(args) => compare::run(&args),
         Command::Run(args) => run::run(&args),

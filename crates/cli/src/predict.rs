@@ -12,6 +12,7 @@ use crate::args::{PredictArgs, WantedArgs};
 use crate::error::{Failure, Failures};
 use crate::input::TraceFile;
 use crate::render::{self, write_reports};
+use crate::shards;
 use crate::slice::{self, Purpose};
 use crate::sources::Sources;
 use crate::stop::{TimeLimit, Watch};
@@ -21,7 +22,10 @@ use crate::{Outcome, stop};
 pub(crate) fn run(args: &PredictArgs) -> Result<Outcome, Failure> {
     TraceFile::refuse_repeated_stdin(&args.traces)?;
     refuse_own_input(args)?;
-    args.wanted.check_outputs()?;
+    args.wanted.report.check_outputs()?;
+    if let Some(folder) = &args.shards.plan {
+        return shards::predict(args, folder);
+    }
     match (args.pair, &args.wanted.slice) {
         (Some(_), Some(_)) => {
             Err(Failure::Usage("--slice 'race A,B' already decides just that pair".to_string()))
@@ -36,7 +40,7 @@ pub(crate) fn run(args: &PredictArgs) -> Result<Outcome, Failure> {
 fn refuse_own_input(args: &PredictArgs) -> Result<(), Failure> {
     for path in &args.traces {
         let file = TraceFile::new(path, &args.input);
-        if let Some(output) = args.wanted.output.iter().find(|output| file.is_same_file(output)) {
+        if let Some(output) = args.wanted.report.output.iter().find(|output| file.is_same_file(output)) {
             return Err(Failure::Usage(format!("the report would overwrite its trace {}", output.display())));
         }
     }
@@ -45,14 +49,14 @@ fn refuse_own_input(args: &PredictArgs) -> Result<(), Failure> {
 
 fn predict(args: &PredictArgs) -> Result<Outcome, Failure> {
     stop::listen()?;
-    let rules = Rules::load(&args.wanted)?;
+    let rules = Rules::load(&args.wanted.report)?;
     let mut reports = Vec::new();
     let mut failures = Failures::default();
     for path in &args.traces {
         reports.extend(failures.keep(predict_on(path, args)).unwrap_or_default());
     }
     rules.apply(&mut reports);
-    write_reports(&reports, &args.wanted)?;
+    write_reports(&reports, &args.wanted.report)?;
     failures.into_result()?;
     Ok(reports.iter().map(outcome).max().unwrap_or(Outcome::Clean))
 }
@@ -144,6 +148,6 @@ fn decide(args: &PredictArgs, numbers: (u32, u32)) -> Result<Outcome, Failure> {
 
 /// Writes the decisions where they are wanted.
 pub(crate) fn write_decisions(decisions: &[Decision], wanted: &WantedArgs) -> Result<Outcome, Failure> {
-    render::write_decisions(decisions, wanted)?;
+    render::write_decisions(decisions, &wanted.report)?;
     Ok(decisions.iter().map(outcome_of_decision).max().unwrap_or(Outcome::Clean))
 }

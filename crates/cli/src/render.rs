@@ -8,7 +8,7 @@ use foretell_report::sink::Sink;
 use foretell_report::text::Detail;
 use foretell_report::{Decision, Report, brief, html, json, junit, sarif, schema, text};
 
-use crate::args::{ReportFormat, SchemaArgs, WantedArgs};
+use crate::args::{ReportArgs, ReportFormat, SchemaArgs, WantedArgs};
 use crate::error::{Failure, Failures};
 use crate::stop::TimeLimit;
 use crate::{Outcome, memory, output, screen, stop};
@@ -32,7 +32,7 @@ impl Target<'_> {
     }
 }
 
-impl WantedArgs {
+impl ReportArgs {
     /// All forms that are wanted.
     pub(crate) fn targets(&self) -> Vec<Target<'_>> {
         if self.output.is_empty() {
@@ -43,18 +43,6 @@ impl WantedArgs {
             Target { format, path: Some(path) }
         };
         self.output.iter().map(|path| target(path.as_path())).collect()
-    }
-
-    /// Refuses `--slice` where no single trace is there to be sliced.
-    pub(crate) fn refuse_slice(&self) -> Result<(), Failure> {
-        match self.slice {
-            Some(_) => Err(Failure::Usage(
-                "--slice works on traces and single runs of .cimp programs only; save a trace with `foretell run \
-                 --trace FILE`, then use `foretell predict --slice`"
-                    .to_string(),
-            )),
-            None => Ok(()),
-        }
     }
 
     /// Whether all files can be written, to be asked before anything is recorded or analysed.
@@ -81,6 +69,20 @@ impl WantedArgs {
     }
 }
 
+impl WantedArgs {
+    /// Refuses `--slice` where no single trace is there to be sliced.
+    pub(crate) fn refuse_slice(&self) -> Result<(), Failure> {
+        match self.slice {
+            Some(_) => Err(Failure::Usage(
+                "--slice works on traces and single runs of .cimp programs only; save a trace with `foretell run \
+                 --trace FILE`, then use `foretell predict --slice`"
+                    .to_string(),
+            )),
+            None => Ok(()),
+        }
+    }
+}
+
 impl ReportFormat {
     /// The form that the ending of a file's name tells; a name without one is that of a text.
     fn of_name(path: &Path) -> Option<ReportFormat> {
@@ -101,7 +103,7 @@ impl ReportFormat {
 
 /// Writes the reports in all forms that are wanted. That there are none is worth writing to programs alone. What cannot
 /// be written to its file is not lost: then the text goes to standard output.
-pub(crate) fn write_reports(reports: &[Report], wanted: &WantedArgs) -> Result<(), Failure> {
+pub(crate) fn write_reports(reports: &[Report], wanted: &ReportArgs) -> Result<(), Failure> {
     let targets = wanted.targets();
     let saved = targets.iter().find(|target| target.format == ReportFormat::Json);
     let saved = saved.and_then(|target| target.path).map(|path| path.display().to_string());
@@ -216,7 +218,7 @@ pub(crate) fn print_schema(args: &SchemaArgs) -> Result<Outcome, Failure> {
 }
 
 /// Writes the words on single pairs in all forms that are wanted.
-pub(crate) fn write_decisions(decisions: &[Decision], wanted: &WantedArgs) -> Result<(), Failure> {
+pub(crate) fn write_decisions(decisions: &[Decision], wanted: &ReportArgs) -> Result<(), Failure> {
     for target in wanted.targets() {
         let rendered = match target.format {
             ReportFormat::Json => json::render(decisions).map_err(Failure::rendering)?,

@@ -22,7 +22,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
 
 /// Whether all files can be written, to be asked before the program runs.
 fn check_outputs(args: &RunArgs) -> Result<(), Failure> {
-    args.wanted.check_outputs()?;
+    args.wanted.report.check_outputs()?;
     args.trace.as_deref().map_or(Ok(()), convert::check_target)?;
     let others = [&args.flow, &args.evidence, &args.schedule.triggers];
     others.into_iter().flatten().try_for_each(|path| output::check(path))
@@ -36,7 +36,7 @@ fn run_once<F: FrontEnd>(
 ) -> Result<Outcome, Failure> {
     F::check_run(args)?;
     stop::listen()?;
-    let rules = Rules::load(&args.wanted)?;
+    let rules = Rules::load(&args.wanted.report)?;
     let program = open()?;
     let mut failures = Failures::default();
     let mut recording = program.record_once(args)?;
@@ -45,7 +45,7 @@ fn run_once<F: FrontEnd>(
         Examined::Reports(mut reports) => {
             rules.apply(&mut reports);
             failures.keep(program.confirm(args, &mut reports));
-            failures.keep(write_reports(&reports, &args.wanted));
+            failures.keep(write_reports(&reports, &args.wanted.report));
             failures.into_result()?;
             program.pack_evidence(&recording, args, &reports)?;
             reports.iter().map(outcome).max().unwrap_or(Outcome::Clean)

@@ -231,6 +231,11 @@ impl<'a> Watch<'a> {
         Watch { limit: None, solver: Arc::default(), show_progress: file.shows_progress() }
     }
 
+    /// For work on no trace in particular, which shows its progress itself.
+    pub(crate) fn plain() -> Watch<'a> {
+        Watch { limit: None, solver: Arc::default(), show_progress: false }
+    }
+
     /// The same, within a limit of time.
     pub(crate) fn within(self, limit: &'a TimeLimit) -> Watch<'a> {
         Watch { limit: Some(limit), ..self }

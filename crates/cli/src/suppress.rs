@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use foretell_report::{Baseline, Report, Suppressions};
 use foretell_wire::settings;
 
-use crate::args::WantedArgs;
+use crate::args::ReportArgs;
 use crate::baseline;
 use crate::error::Failure;
 use crate::output;
@@ -25,7 +25,7 @@ pub(crate) struct Rules {
 
 impl Rules {
     /// Reads the rules and the earlier reports. Best done before there is much work that would be lost.
-    pub(crate) fn load(wanted: &WantedArgs) -> Result<Rules, Failure> {
+    pub(crate) fn load(wanted: &ReportArgs) -> Result<Rules, Failure> {
         Ok(Rules { suppressions: suppressions(wanted)?, baseline: baseline::load(&wanted.baseline)? })
     }
 
@@ -40,7 +40,7 @@ impl Rules {
     }
 }
 
-fn suppressions(wanted: &WantedArgs) -> Result<Option<Suppressions>, Failure> {
+fn suppressions(wanted: &ReportArgs) -> Result<Option<Suppressions>, Failure> {
     let named = env::var_os(VARIABLE).filter(|name| !name.is_empty()).map(PathBuf::from);
     let Some(path) = wanted.suppressions.clone().or(named) else { return Ok(None) };
     let text = fs::read_to_string(&path).map_err(|error| Failure::file(&path, "read", error))?;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use foretell_depend::Detour;
 use foretell_detect::{Pair, Pairs};
-use foretell_predict::{Limit, Technique};
+use foretell_predict::{Key, Limit, Technique};
 use foretell_report::{RacingAccess, TraceInfo};
 use foretell_trace::{Event, EventId, Names};
 use foretell_witness::{Finding, Model, NewValues, Proof, Rejection};
@@ -310,6 +310,8 @@ pub(crate) struct Judged {
     pub(crate) races: Vec<Found>,
     pub(crate) candidates: Vec<Candidate>,
     pub(crate) counts: Counts,
+    /// Which work has pairs that have no race within a window, and how many.
+    pub(crate) not_in_window: Vec<(Key, u64)>,
     /// There are more pairs to report than the result may hold.
     pub(crate) is_over_full: bool,
     pub(crate) notes: Vec<Note>,

@@ -167,6 +167,22 @@ pub fn report(
     Ok(report)
 }
 
+/// The report of what was found, with what is around its accesses, but not how races come about.
+pub(crate) fn report_without_stories(
+    input: &Input<'_>,
+    analysis: Analysis,
+    excerpts: &mut dyn Excerpts,
+    control: &dyn Control,
+) -> Result<Report, Error> {
+    let mut report = bare(analysis, None);
+    let mut told = Told::default();
+    let races = report.races.iter_mut().map(|race| [&mut race.first, &mut race.second]);
+    let open = report.undecided.iter_mut().map(|open| [&mut open.first, &mut open.second]);
+    told.accesses.extend(races.chain(open).flatten());
+    told.look_around(input, excerpts, control)?;
+    Ok(report)
+}
+
 /// Adds to each race with a witness the schedule for it.
 fn add_schedules(
     input: &Input<'_>,

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use foretell_detect::{Pair, Pairs};
-use foretell_predict::{Bucket, Budget, Candidates, Key, Predictor, Technique, Verdict, Witness};
+use foretell_predict::{Bucket, Budget, Candidates, Key, Part, Predictor, Technique, Verdict, Witness};
 use foretell_trace::{Model, Trace};
 use foretell_witness::{Claim, Proof, Referee};
 use rayon::prelude::*;
@@ -86,7 +86,19 @@ impl<'a> Exact<'a> {
         plan: &'a Plan,
         control: &'a dyn Control,
     ) -> Result<Exact<'a>, Error> {
-        let Some(predictor) = Predictor::new(trace, technique, plan.window, control.solver()) else {
+        Exact::of_part(trace, technique, plan, control, None)
+    }
+
+    /// The same for a trace that may be a part of a longer one.
+    pub(crate) fn of_part(
+        trace: &'a Trace,
+        technique: Technique,
+        plan: &'a Plan,
+        control: &'a dyn Control,
+        part: Option<Part>,
+    ) -> Result<Exact<'a>, Error> {
+        let Some(predictor) = Predictor::of_part(trace, technique, plan.window, control.solver(), part)
+        else {
             return Err(Error::Plan(format!("{} does not decide pairs one by one", technique.name())));
         };
         Ok(Exact { trace, technique, plan, control, predictor, referee: Referee::new(trace), until: None })
@@ -158,6 +170,7 @@ impl<'a> Exact<'a> {
 
     /// Lists what the ledger leaves open, as far as there is room.
     fn list_undecided(&self, ledger: Ledger, judged: &mut Judged) {
+        judged.not_in_window = ledger.not_in_window();
         let (undecided, not_in_window, not_examined) = ledger.close();
         let listed = self.plan.max_races;
         judged.counts.not_listed = undecided.len().saturating_sub(listed) as u64;

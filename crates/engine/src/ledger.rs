@@ -114,6 +114,12 @@ impl Ledger {
         None
     }
 
+    /// The work with pairs that have no race within a window, and how many.
+    pub(crate) fn not_in_window(&self) -> Vec<(Key, u64)> {
+        let open = self.open.iter().filter(|(_, open)| open.not_in_window > 0);
+        open.map(|(&key, open)| (key, open.not_in_window)).collect()
+    }
+
     /// What is left in the end: undecided pairs in the order of the trace, and how many pairs have no race within a
     /// window.
     pub(crate) fn close(self) -> (Vec<Undecided>, u64, u64) {

@@ -17,6 +17,7 @@
 //! * [`analysis`]: what comes out
 //! * [`describe`], [`schedule`]: from an analysis to a report: stacks, locks, source lines, stories, schedules
 //! * [`slice`](mod@slice): analyses of a part of a trace
+//! * [`shards`]: analyses of the shards of a trace that does not fit into memory
 //!
 //! Nothing here opens files, prints, starts processes or keeps state between two analyses.
 
@@ -31,6 +32,7 @@ mod ledger;
 mod left;
 pub mod pair;
 pub mod plan;
+pub mod shards;
 pub mod slice;
 mod stages;
 mod stream;

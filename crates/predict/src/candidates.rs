@@ -28,7 +28,7 @@ use foretell_detect::{Pair, Pairs};
 use foretell_trace::{EventId, Loc, Trace};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use self::index::CandidateIndex;
+use self::index::{CandidateIndex, Scope};
 use self::near::{Near, Nearest};
 use self::sweep::{Before, Rivals, Sweep};
 use crate::predictor::Predictor;
@@ -120,17 +120,19 @@ impl<'a> Candidates<'a> {
     /// The candidates of the predictor's trace. Once `stop` is set, there are no more.
     pub fn new(predictor: &'a Predictor<'a>, wanted: Pairs, stop: &'a AtomicBool) -> Candidates<'a> {
         let before = Box::new(|event, thread| predictor.last_before(event, thread));
-        Candidates::with(predictor.trace(), wanted, stop, before, PairLimits::default())
+        let scope = predictor.part().map_or(Scope::default(), Scope::of);
+        Candidates::with(predictor.trace(), scope, wanted, stop, before, PairLimits::default())
     }
 
     fn with(
         trace: &'a Trace,
+        scope: Scope,
         wanted: Pairs,
         stop: &'a AtomicBool,
         before: Box<Before<'a>>,
         limits: PairLimits,
     ) -> Candidates<'a> {
-        let index = CandidateIndex::new(trace);
+        let index = CandidateIndex::new(trace, scope);
         let begin = Sweep::new(&index);
         let (end, open) = (begin.clone(), FxHashMap::default());
         let (passes, inspections, not_examined) = (0, 0, 0);
@@ -394,7 +396,7 @@ impl Collector<'_> {
 /// wanted. The count ends where [`PairLimits::inspections`] does.
 pub fn quick_check(trace: &Trace, wanted: Pairs) -> Count {
     let limits = PairLimits::default();
-    let index = CandidateIndex::new(trace);
+    let index = CandidateIndex::new(trace, Scope::default());
     let mut sweep = Sweep::new(&index);
     let (mut number, mut inspections) = (0, 0);
     let mut seen: FxHashSet<(Loc, Loc)> = FxHashSet::default();

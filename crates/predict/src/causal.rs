@@ -261,6 +261,10 @@ impl<'i> CausalPass<'i> {
 
     /// What runs before every write of the value that the read may see.
     fn before_any_source(&self, read: u32, thread: usize, var: VarId, value: Value) -> Option<Clock> {
+        if self.index.part.is_some() {
+            // Others may write it elsewhere.
+            return None;
+        }
         let writes_of = self.index.writes_of(var);
         if writes_of.len().saturating_mul(self.causal.width) > MOST_COMPARED {
             return None;

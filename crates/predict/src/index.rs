@@ -10,6 +10,7 @@ use rustc_hash::FxHashMap;
 
 pub(crate) use self::meetings::{Gathering, Unknown};
 use crate::flow::Flow;
+use crate::part::Part;
 use crate::settled::settled_reads;
 use crate::spin_locks::SpinLocks;
 use crate::values::pinned;
@@ -46,6 +47,8 @@ pub(crate) struct Index<'t> {
     /// For each barrier, who meets whom.
     gathering: Vec<Gathering>,
     unknown: Unknown,
+    /// Set if this is a part of a longer trace: what happens elsewhere is not known.
+    pub(crate) part: Option<Part>,
     /// The events that no recorded write explains.
     pub(crate) fences: Vec<u32>,
     /// Which reads matter to what, if the trace tells.
@@ -148,6 +151,7 @@ impl<'t> Index<'t> {
             generations: vec![vec![Vec::new()]; names.barriers.len()],
             gathering: Vec::new(),
             unknown,
+            part: None,
             fences: Vec::new(),
             flow: Flow::new(trace),
             pinned: Vec::new(),
@@ -160,6 +164,11 @@ impl<'t> Index<'t> {
         index.go_through_barriers();
         index.go_through_notifications();
         index
+    }
+
+    /// Takes note that this may be a part of a longer trace.
+    pub(crate) fn set_part(&mut self, part: Option<Part>) {
+        self.part = part;
     }
 
     /// Finds the locks that are made of atomic variables, for schedules that pin reads like this.

@@ -7,6 +7,7 @@
 //! * [`deadlocks`]: which threads might wait for each other, the closest first
 //! * [`certify`]: the same questions, with a certificate for each "no"
 //! * [`goal`], [`predictor`], [`verdict`]: the question itself, and what can be said about it
+//! * [`part`]: what of a trace is a part of a longer one
 //!
 //! What comes out of here is a claim. Whether it holds is for the referee to say, who shares none of this code.
 
@@ -24,6 +25,7 @@ pub mod ideal;
 mod index;
 mod kept;
 mod m2;
+pub mod part;
 mod portfolio;
 pub mod predictor;
 pub mod proof;
@@ -42,6 +44,7 @@ pub use candidates::{Bucket, Candidates, Count, Key, conflicting_pairs, quick_ch
 pub use certify::{Certified, Certifier};
 pub use deadlocks::{Circle, CircleKey, Circles, Deadlocks, Waits};
 pub use goal::Goal;
+pub use part::Part;
 pub use portfolio::Portfolio;
 pub use predictor::Predictor;
 pub use proof::ProofScheduler;

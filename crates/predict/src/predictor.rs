@@ -21,6 +21,7 @@ use crate::goal::Goal;
 use crate::greedy::{Care, GreedyPlan};
 use crate::index::{Index, Unknown};
 use crate::m2;
+use crate::part::Part;
 use crate::portfolio::{self, Portfolio};
 use crate::replay::Subjects;
 use crate::technique::{Decider, PinningStrategy, Technique};
@@ -81,7 +82,19 @@ impl<'t> Predictor<'t> {
         window: Option<usize>,
         solver: Arc<dyn Solver>,
     ) -> Option<Predictor<'t>> {
-        let given = |unknown| Predictor::given(trace, technique, window, Arc::clone(&solver), unknown);
+        Predictor::of_part(trace, technique, window, solver, None)
+    }
+
+    /// The same for a trace that may be a part of a longer one: what it proves and refutes holds for that one, too.
+    pub fn of_part(
+        trace: &'t Trace,
+        technique: Technique,
+        window: Option<usize>,
+        solver: Arc<dyn Solver>,
+        part: Option<Part>,
+    ) -> Option<Predictor<'t>> {
+        let given =
+            |unknown| Predictor::given(trace, technique, window, Arc::clone(&solver), (unknown, part));
         let mut predictor = given(Unknown::AsRecorded)?;
         if predictor.index.has_unknown_barriers() {
             predictor.doubt = given(Unknown::Open).map(Box::new);
@@ -94,10 +107,14 @@ impl<'t> Predictor<'t> {
         technique: Technique,
         window: Option<usize>,
         solver: Arc<dyn Solver>,
-        unknown: Unknown,
+        (unknown, part): (Unknown, Option<Part>),
     ) -> Option<Predictor<'t>> {
         let strategy = technique.strategy(trace)?;
+        if part.is_some() && !is_for_parts(strategy) {
+            return None;
+        }
         let mut index = Index::new(trace, unknown);
+        index.set_part(part);
         if strategy.same_write && strategy.model == Model::Necessary {
             // Who compares values finds by itself that these see what they must see.
             index.let_settled_reads_go();
@@ -105,7 +122,8 @@ impl<'t> Predictor<'t> {
         if strategy.model == Model::Values {
             index.pin_reads();
         }
-        if strategy.decider != Decider::Closure {
+        // Elsewhere it may be used in another way.
+        if strategy.decider != Decider::Closure && part.is_none() {
             index.find_spin_locks(strategy.model, strategy.decider == Decider::Complete);
         }
         let causal = Causal::new(&index, strategy.model, strategy.same_write);
@@ -200,8 +218,8 @@ impl<'t> Predictor<'t> {
     }
 
     fn decide_in_all(&self, goal: &Goal, effort: &mut Effort<'_>) -> Verdict {
-        let all = self.index.len();
-        for (begin, end) in around(goal, all) {
+        let (from, all) = (self.border(), self.index.len());
+        for (begin, end) in around(goal, from, all) {
             match self.look(goal, begin, end, effort) {
                 Verdict::NotInWindow | Verdict::Undecided(_) => {}
                 decided => return decided,
@@ -211,7 +229,7 @@ impl<'t> Predictor<'t> {
             }
         }
         effort.limits.conflicts = None;
-        self.look(goal, 0, all, effort)
+        self.look(goal, from, all, effort)
     }
 
     /// Looks through windows of a given size: one with the goal in its middle, and those that overlap by half.
@@ -221,11 +239,12 @@ impl<'t> Predictor<'t> {
         let Some(spare) = size.checked_sub(second - first + 1) else { return Verdict::NotInWindow };
         effort.limits.conflicts = None;
         let step = (size / 2).max(1);
-        let earliest = (second + 1).saturating_sub(size).div_ceil(step);
+        let earliest = (second + 1).saturating_sub(size).max(self.border()).div_ceil(step);
         let overlapping =
             (earliest..).map_while(|number| number.checked_mul(step)).take_while(|&begin| begin <= first);
         let mut verdict = Verdict::NotInWindow;
-        for begin in std::iter::once(first.saturating_sub(spare / 2)).chain(overlapping) {
+        let around = first.saturating_sub(spare / 2).max(self.border());
+        for begin in std::iter::once(around).chain(overlapping) {
             match self.look(goal, begin, begin.saturating_add(size).min(all), effort) {
                 Verdict::NotInWindow => {}
                 Verdict::Undecided(limit) => verdict = Verdict::Undecided(limit),
@@ -235,10 +254,20 @@ impl<'t> Predictor<'t> {
         verdict
     }
 
+    /// Where windows may begin: what brings about the state in which a part begins stays where it is.
+    fn border(&self) -> u32 {
+        self.index.part.map_or(0, |part| part.border)
+    }
+
+    /// The part of a longer trace that this is about, if it is one.
+    pub(crate) fn part(&self) -> Option<Part> {
+        self.index.part
+    }
+
     /// Looks for an answer in one window.
     fn look(&self, goal: &Goal, begin: u32, end: u32, effort: &Effort<'_>) -> Verdict {
         let begin = begin.min(self.observed);
-        let whole = begin == 0 && end == self.index.len();
+        let whole = begin == 0 && end == self.index.len() && self.index.part.is_none();
         if !whole && let WindowAnswer::No(why) = self.ask(goal, Border::Open, begin, end, effort) {
             return Verdict::Unreachable(why);
         }
@@ -381,13 +410,22 @@ fn span(goal: &Goal) -> (u32, u32) {
     (first.min(last), last)
 }
 
-/// Windows around a goal that are smaller than the trace.
-fn around(goal: &Goal, all: u32) -> impl Iterator<Item = (u32, u32)> + use<> {
+/// Whether the technique can say anything about a part of a trace: the decision on a pair must not need all of it.
+fn is_for_parts(strategy: PinningStrategy) -> bool {
+    let is_local = match strategy.model {
+        Model::SameWrite | Model::SameValue | Model::ControlFlow => true,
+        Model::Necessary | Model::Values => false,
+    };
+    is_local && strategy.decider == Decider::Exact
+}
+
+/// Windows around a goal that are smaller than the trace, which begins at `from`.
+fn around(goal: &Goal, from: u32, all: u32) -> impl Iterator<Item = (u32, u32)> + use<> {
     let (first, second) = span(goal);
     let window = move |margin: u32| {
-        (first.saturating_sub(margin), second.saturating_add(1).saturating_add(margin).min(all))
+        (first.saturating_sub(margin).max(from), second.saturating_add(1).saturating_add(margin).min(all))
     };
-    MARGINS.into_iter().map(window).take_while(move |&(begin, end)| begin > 0 || end < all)
+    MARGINS.into_iter().map(window).take_while(move |&(begin, end)| begin > from || end < all)
 }
 
 fn number(event: EventId) -> u32 {

@@ -3,6 +3,7 @@
 
 mod certified;
 mod deciding;
+mod sharded;
 mod stuck;
 
 use std::sync::Arc;

@@ -55,6 +55,7 @@ fn brief_race(race: &Race) -> Race {
         model: race.model,
         witness: None,
         witness_length: race.witness_length,
+        witness_tail: None,
         story: None,
         observed: None,
         reads: None,

@@ -117,6 +117,7 @@ fn found(decision: &Decision, observed: Option<Observed>) -> Race {
         proof: Proof::Adjacent,
         model: None,
         witness_length: decision.witness.as_ref().map(Vec::len),
+        witness_tail: None,
         witness: decision.witness.clone(),
         story: decision.story.clone(),
         observed,

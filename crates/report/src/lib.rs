@@ -10,6 +10,7 @@
 //! * [`executions`]: what was found among all executions of a program; [`executions_text`]: for people
 //! * [`hunt`]: what came of many runs together, with [`deadlock`] for those that got stuck; `hunt_text`: for people
 //! * [`suppressions`]: suppressed races; [`repeats`]: what several processes have in common
+//! * [`part`]: what was found in some shards of a trace, and the report of the whole that it makes
 //! * [`fingerprint`]: what a race is known by from run to run; [`baseline`]: earlier reports
 //! * [`json`]: for programs, in the form that [`schema`] describes; [`sarif`]: for code scanning; [`junit`]: for test
 //!   dashboards
@@ -52,6 +53,7 @@ pub mod moved;
 mod notes;
 pub mod observed;
 mod page;
+pub mod part;
 pub mod picture;
 mod race_text;
 pub mod reads;
@@ -91,12 +93,13 @@ pub use executions::{
 };
 pub use hunt::{Hunt, HuntRun, Hunted, Shown, Steering, Stopped, Union};
 pub use observed::Observed;
+pub use part::{ApartPairs, Mismatch, PartReport, ShardResult, Unsettled, merge};
 pub use picture::{Picture, Room};
 pub use reads::{Need, NeededRead, NeededReads};
 pub use replayed::Recorded;
 pub use report::{
     Candidate, NOT_EXECUTED, NewValue, Proof, Race, RacingAccess, Report, SliceInfo, Stats, TestEnding,
-    TestRun, TraceInfo,
+    TestRun, TraceInfo, WitnessTail,
 };
 pub use story::{Story, StoryDetail};
 pub use suppressions::{Suppressed, SuppressedPair, Suppressions};

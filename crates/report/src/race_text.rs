@@ -6,7 +6,7 @@ use crate::confirmation_text;
 use crate::context::{Frame, HeldLock, HeldMode, Origin, is_of_library, own_frame};
 use crate::observed::{Deed, Observed};
 use crate::page::{GLUE, Ink, Page, Text};
-use crate::report::{Proof, Race, RacingAccess};
+use crate::report::{Proof, Race, RacingAccess, WitnessTail};
 use crate::source_text;
 use crate::story::Story;
 use crate::story_text;
@@ -51,6 +51,9 @@ pub(crate) fn write(page: &mut Page, number: usize, race: &Race, cause: Option<&
     }
     match (race.proof, race.witness_length) {
         (Proof::Unordered, _) => page.wrapped(2, 4, UNORDERED),
+        (Proof::Adjacent, Some(_)) if race.witness_tail.is_some() => {
+            write_tail(page, race.witness_tail.as_ref(), detail);
+        }
         (Proof::Adjacent, Some(length)) if race.witness.is_none() => page.wrapped(
             2,
             4,
@@ -65,6 +68,16 @@ pub(crate) fn write(page: &mut Page, number: usize, race: &Race, cause: Option<&
     if let Some(confirmation) = race.confirmation.as_ref().filter(|it| !it.confirmed || !it.live.is_empty()) {
         page.wrapped(2, 4, confirmation_text::words(confirmation));
     }
+}
+
+/// Writes the end of a witness whose beginning is the recorded run.
+fn write_tail(page: &mut Page, tail: Option<&WitnessTail>, detail: Detail) {
+    let Some(WitnessTail { after, events }) = tail else { return };
+    let begin = match after {
+        0 => String::new(),
+        after => format!("the first {after} events as recorded, then "),
+    };
+    page.wrapped(2, 4, format!("witness  {begin}{}", steps(events, detail.steps)));
 }
 
 /// Writes which values lead there.

@@ -185,6 +185,9 @@ pub struct Race {
     /// How many events the witness has, where there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub witness_length: Option<usize>,
+    /// The end of the witness, where its beginning is the recorded run and the whole would be too long to print.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub witness_tail: Option<WitnessTail>,
     /// The witness as a story, where it was made up.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub story: Option<Story>,
@@ -222,6 +225,15 @@ pub struct Race {
     /// What it is known by from run to run; see [`crate::fingerprint`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fingerprint: Option<String>,
+}
+
+/// The end of a witness that begins as the recorded run did.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct WitnessTail {
+    /// So many events of the trace run first, as they were recorded.
+    pub after: u32,
+    /// Then these run; the racing two are the last.
+    pub events: Vec<u32>,
 }
 
 /// What [`Race::path`] says of a race on a way that the recorded run did not go.
@@ -482,6 +494,7 @@ impl Race {
             proof,
             model,
             witness_length: witness.as_ref().map(Vec::len),
+            witness_tail: None,
             witness,
             story: None,
             observed: None,
@@ -498,9 +511,9 @@ impl Race {
         }
     }
 
-    /// Whether there is a witness that is not printed.
+    /// Whether there is a witness of which nothing is printed.
     pub fn is_witness_left_out(&self) -> bool {
-        self.witness.is_none() && self.witness_length.is_some()
+        self.witness.is_none() && self.witness_tail.is_none() && self.witness_length.is_some()
     }
 }
 

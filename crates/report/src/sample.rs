@@ -17,6 +17,7 @@ pub(crate) fn race(first: RacingAccess, second: RacingAccess) -> Race {
         model: None,
         witness: None,
         witness_length: None,
+        witness_tail: None,
         story: None,
         observed: None,
         reads: None,

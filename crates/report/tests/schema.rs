@@ -11,7 +11,7 @@ use foretell_report::{
     HuntRun, Hunted, NOT_EXECUTED, Need, NeededRead, NeededReads, NewValue, Observed, Origin, ProgramAccess,
     ProgramDeadlock, ProgramFailure, ProgramProperty, ProgramRace, ProgramReport, ProgramStats, Proof,
     PropertyReport, PropertyVerdict, Race, RacingAccess, Report, SliceInfo, Stats, Steering, Stopped, Story,
-    Suppressed, SuppressedPair, TestEnding, TestRun, TraceInfo, WaitingThread, schema,
+    Suppressed, SuppressedPair, TestEnding, TestRun, TraceInfo, WaitingThread, WitnessTail, schema,
 };
 use foretell_trace::Model;
 use foretell_trace::values::Obstacle;
@@ -123,6 +123,7 @@ fn race(proof: Proof, observed: Observed) -> Race {
         model: (proof == Proof::Adjacent).then_some(Model::ControlFlow),
         witness: Some(vec![1, 4, 14]),
         witness_length: Some(3),
+        witness_tail: Some(WitnessTail { after: 1, events: vec![3, 2] }),
         story: Some(story()),
         observed: Some(observed),
         reads: Some(reads()),

@@ -14,17 +14,21 @@ use foretell_predict::Technique;
 use foretell_trace::Trace;
 use foretell_trace::format::Format;
 
+use super::report::ReportArgs;
+use super::shards::ShardArgs;
 use super::texts::{self, heading};
 use super::values::{
-    MaxRaces, TimeLimit, Window, parse_duration, parse_limit, parse_max_races, parse_pair, parse_size,
-    parse_time_limit, parse_window,
+    MaxRaces, TimeLimit, Window, parse_duration, parse_max_races, parse_pair, parse_size, parse_time_limit,
+    parse_window,
 };
 use crate::slice::Purpose;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct PredictArgs {
-    #[arg(required = true, value_name = "TRACE", help = texts::TRACES)]
+    #[arg(required_unless_present = "plan", value_name = "TRACE", help = texts::TRACES)]
     pub(crate) traces: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) shards: ShardArgs,
     #[command(flatten)]
     pub(crate) wanted: WantedArgs,
     /// Decide only the pair of events A and B, and say why
@@ -79,40 +83,14 @@ pub(crate) struct WantedArgs {
         long_help = Purpose::HELP, help_heading = heading::ANALYSIS
     )]
     pub(crate) slice: Option<Purpose>,
-    /// Set the output format [default: text, or as the name of --output says]
-    #[arg(long, value_enum, help_heading = heading::REPORT)]
-    pub(crate) format: Option<ReportFormat>,
-    /// Write the report to FILE instead of standard output; repeatable
-    ///
-    /// The file name extension sets the format: .txt .json .html .sarif .xml (JUnit). Each file is checked before any
-    /// work begins, and has its name only once it is complete.
-    #[arg(short, long, value_name = "FILE", help_heading = heading::REPORT)]
-    pub(crate) output: Vec<PathBuf>,
-    /// Limit how many witness steps all races together print: a number, `all` or `none`
-    ///
-    /// The referee checks every witness in any case. Text shows the steps that matter; with `all` it shows every step.
-    #[arg(
-        long, default_value = "1000000", value_parser = parse_limit, value_name = "STEPS",
-        help_heading = heading::REPORT
-    )]
-    pub(crate) witness: usize,
     /// Limit the number of races, and of undecided pairs, in one report: a number from 1 on, or `all`
     #[arg(
         long, default_value_t = MaxRaces::DEFAULT, value_parser = parse_max_races, value_name = "N",
         help_heading = heading::REPORT
     )]
     pub(crate) max_races: MaxRaces,
-    /// Suppress the races that FILE lists, one `race:PATTERN` per line [env: FORETELL_SUPPRESSIONS]
-    ///
-    /// The format is that of ThreadSanitizer's suppressions (docs/native.md). Suppressed races are counted, but do not
-    /// change the exit code.
-    #[arg(long, value_name = "FILE", help_heading = heading::REPORT)]
-    pub(crate) suppressions: Option<PathBuf>,
-    /// Report only races that this earlier JSON report does not contain; repeatable
-    ///
-    /// Known races are counted, but neither listed nor part of the exit code (docs/ci.md).
-    #[arg(long, value_name = "OLD.json", help_heading = heading::REPORT)]
-    pub(crate) baseline: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) report: ReportArgs,
 }
 
 impl WantedArgs {
@@ -133,7 +111,7 @@ impl WantedArgs {
 
     /// The plan for one technique.
     pub(crate) fn plan(&self, choice: Choice) -> Plan {
-        self.search.plan(choice, self.witness, self.max_races)
+        self.search.plan(choice, self.report.witness, self.max_races)
     }
 }
 
@@ -279,21 +257,6 @@ impl From<PairsArg> for Pairs {
             PairsArg::All => Pairs::All,
         }
     }
-}
-
-/// The format of a report about races.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub(crate) enum ReportFormat {
-    /// Text for a terminal
-    Text,
-    /// JSON, also the input of `explain` and `replay` (docs/json-report.md)
-    Json,
-    /// One HTML file for a browser (docs/report-html.md)
-    Html,
-    /// SARIF 2.1.0 for code scanning
-    Sarif,
-    /// JUnit XML for test dashboards
-    Junit,
 }
 
 /// The format of other results.

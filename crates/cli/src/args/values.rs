@@ -5,6 +5,35 @@ use std::time::Duration;
 
 use foretell_schedule::Name;
 
+/// The part of all work that one of several workers does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Share {
+    /// Which worker it is, from 1 on.
+    number: u32,
+    /// How many there are.
+    of: u32,
+}
+
+impl Share {
+    /// All of it.
+    pub(crate) const ALL: Share = Share { number: 1, of: 1 };
+
+    /// From `K/N`.
+    pub(super) fn parse(text: &str) -> Result<Share, String> {
+        let share = text.split_once('/').and_then(|(number, of)| {
+            Some(Share { number: number.trim().parse().ok()?, of: of.trim().parse().ok()? })
+        });
+        share
+            .filter(|share| (1..=share.of).contains(&share.number))
+            .ok_or("expected K/N with K from 1 to N, such as 3/8".to_string())
+    }
+
+    /// Whether the piece with this number, from 0 on, is part of it.
+    pub(crate) fn has(self, piece: u32) -> bool {
+        piece % self.of == self.number - 1
+    }
+}
+
 /// A limit, or none.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bound(pub(crate) Option<u32>);
@@ -58,6 +87,12 @@ pub(super) fn parse_max_races(text: &str) -> Result<MaxRaces, String> {
     }
     let number = text.parse().ok().filter(|&number| number > 0);
     number.map(MaxRaces).ok_or("expected a number from 1 on, or `all`".to_string())
+}
+
+/// The length of a shard: two steps of at least one event.
+pub(super) fn parse_shard_events(text: &str) -> Result<usize, String> {
+    let events = text.parse().ok().filter(|events| (2..1 << 32).contains(events));
+    events.ok_or("expected a number of events from 2 on, such as 1000000".to_string())
 }
 
 pub(super) fn parse_bound(text: &str) -> Result<Bound, String> {

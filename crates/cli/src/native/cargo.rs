@@ -38,7 +38,7 @@ pub(crate) struct Program {
 pub(crate) fn run(args: &CargoArgs) -> Result<Outcome, Failure> {
     stop::listen()?;
     args.wanted.refuse_slice()?;
-    args.wanted.check_outputs()?;
+    args.wanted.report.check_outputs()?;
     let tools = Tools::find_for_rust()?;
     match args.action {
         CargoAction::Build => {
@@ -77,7 +77,7 @@ fn selects_targets(option: &OsString) -> bool {
 
 fn run_one(args: &CargoArgs, program: &Program) -> Result<Outcome, Failure> {
     let folder = Folder::new()?.following(args.wanted.follow()).within(args.wanted.search.time_limit.0);
-    let rules = Rules::load(&args.wanted)?;
+    let rules = Rules::load(&args.wanted.report)?;
     let name = Path::new(&program.name);
     let (seed, order, stop_after) = (args.seed, args.order, args.stop_after);
     let (log_limit, hunting) = (args.log.log_limit, Hunting::default());
@@ -93,7 +93,7 @@ fn run_one(args: &CargoArgs, program: &Program) -> Result<Outcome, Failure> {
     }
     repeats::mark(&mut reports);
     rules.apply(&mut reports);
-    write_reports(&reports, &args.wanted)?;
+    write_reports(&reports, &args.wanted.report)?;
     Ok(reports.iter().map(analysis::outcome).max().unwrap_or(Outcome::Clean))
 }
 

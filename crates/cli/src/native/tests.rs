@@ -45,7 +45,7 @@ struct Tally {
 
 /// Runs the tests of all programs, one after the other.
 pub(crate) fn run(args: &CargoArgs, programs: &[Program]) -> Result<Outcome, Failure> {
-    let rules = Rules::load(&args.wanted)?;
+    let rules = Rules::load(&args.wanted.report)?;
     let (mut tally, mut reports) = (Tally::default(), Vec::new());
     for program in programs {
         for test in names(program, &args.given)? {
@@ -59,11 +59,12 @@ pub(crate) fn run(args: &CargoArgs, programs: &[Program]) -> Result<Outcome, Fai
     repeats::mark(&mut reports);
     rules.apply(&mut reports);
     // Reports without findings were summarised in one line.
-    let is_read_as_it_comes = args.wanted.targets().iter().all(|target| target.format == ReportFormat::Text);
+    let is_read_as_it_comes =
+        args.wanted.report.targets().iter().all(|target| target.format == ReportFormat::Text);
     let is_lost = |report: &Report| tally.lost.contains(&report.trace.file);
     let says_something = |report: &Report| outcome(report) != Outcome::Clean && !is_lost(report);
     reports.retain(|report| !is_read_as_it_comes || says_something(report));
-    write_reports(&reports, &args.wanted)?;
+    write_reports(&reports, &args.wanted.report)?;
     reports.retain(|report| !is_lost(report));
     Ok(sum_up(&tally, &reports))
 }

@@ -86,6 +86,7 @@ fn race(at: usize) -> Race {
         model: None,
         witness: Some(vec![1, 2]),
         witness_length: Some(2),
+        witness_tail: None,
         story: Some(Story {
             threads: threads.clone(),
             thread_names: [(threads[0].clone(), threads[1].clone())].into(),

@@ -22,6 +22,7 @@ mod readable;
 mod reads;
 mod recipe;
 mod run;
+mod shards;
 mod slices;
 mod traces;
 

@@ -6,6 +6,8 @@ use foretell_detect::must::MustOrder;
 use foretell_trace::{Access, EventId, Loc, ThreadId, Trace};
 use rustc_hash::FxHashMap;
 
+use crate::part::Part;
+
 /// What no event has as its class.
 const NONE: u32 = u32::MAX;
 
@@ -48,9 +50,26 @@ pub(super) struct Class {
     len: usize,
 }
 
+/// Which events can be part of a pair.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Scope {
+    /// Those from this index on,
+    from: usize,
+    /// and as the second event of a pair those from this one on.
+    second: usize,
+}
+
+impl Scope {
+    /// The events of a part of a trace, and the pairs that belong to it.
+    pub(super) fn of(part: Part) -> Scope {
+        Scope { from: part.border as usize, second: part.owned as usize }
+    }
+}
+
 /// Built once from the whole trace; never changes.
 #[derive(Debug)]
 pub(super) struct CandidateIndex {
+    scope: Scope,
     /// The class of each event, or [`NONE`].
     class_of: Vec<u32>,
     classes: Vec<Class>,
@@ -68,19 +87,27 @@ pub(super) struct CandidateIndex {
 
 impl CandidateIndex {
     /// Looks through the trace once.
-    pub(super) fn new(trace: &Trace) -> CandidateIndex {
+    pub(super) fn new(trace: &Trace, scope: Scope) -> CandidateIndex {
         let mut builder = IndexBuilder::default();
+        builder.index.scope = scope;
         for (id, event) in trace.iter() {
             builder.must.enter(&event, &mut builder.clocks);
             match event.op.access() {
                 // What an unexplained event synchronised with is unknown: it races with nothing.
-                Some(access) if !event.unexplained => builder.add(id, event.thread, access, event.loc),
+                Some(access) if !event.unexplained && id.index() >= scope.from => {
+                    builder.add(id, event.thread, access, event.loc);
+                }
                 _ => builder.index.class_of.push(NONE),
             }
             builder.index.sets.event(&event);
             builder.must.leave(&event, &mut builder.clocks);
         }
         builder.finish()
+    }
+
+    /// Whether the event at this index can be the second one of a pair.
+    pub(super) fn is_second(&self, index: usize) -> bool {
+        index >= self.scope.second
     }
 
     /// The class of an event, if it can be part of a pair.
@@ -147,6 +174,7 @@ impl Default for IndexBuilder {
     fn default() -> IndexBuilder {
         IndexBuilder {
             index: CandidateIndex {
+                scope: Scope::default(),
                 class_of: Vec::new(),
                 classes: Vec::new(),
                 groups: Vec::new(),

@@ -68,7 +68,9 @@ impl Sweep {
             let group = index.class(class).group;
             // The clock of a thread without any edge is created here.
             self.clocks.of(event.thread);
-            looked_at = self.look_back(index, id, group, before, |rivals| visit(self, id, class, rivals));
+            if index.is_second(self.next) {
+                looked_at = self.look_back(index, id, group, before, |rivals| visit(self, id, class, rivals));
+            }
             self.in_group[group as usize] += 1;
             self.in_class[class as usize] += 1;
         }

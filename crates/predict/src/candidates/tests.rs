@@ -7,7 +7,7 @@ use foretell_detect::{Pair, Pairs, Reports};
 use foretell_testkit::tiny::{self, Features, Shape};
 use foretell_trace::{EventId, Loc, Trace};
 
-use super::{Bucket, Candidates, Count, Key, PairLimits, quick_check, unordered};
+use super::{Bucket, Candidates, Count, Key, PairLimits, Scope, quick_check, unordered};
 use crate::technique::Technique;
 
 static GO_ON: AtomicBool = AtomicBool::new(false);
@@ -24,7 +24,7 @@ fn lockset(trace: &Trace, wanted: Pairs) -> BTreeSet<Pair> {
 }
 
 fn candidates(trace: &Trace, wanted: Pairs, limits: PairLimits) -> Candidates<'_> {
-    Candidates::with(trace, wanted, &GO_ON, Box::new(|_, _| None), limits)
+    Candidates::with(trace, Scope::default(), wanted, &GO_ON, Box::new(|_, _| None), limits)
 }
 
 /// All buckets, if nothing is ever settled.
@@ -111,7 +111,14 @@ fn what_a_glance_rules_out_is_not_asked() {
         let near = |pair: &Pair| pair.second.number() - pair.first.number() < 7;
         let expected: BTreeSet<Pair> = lockset(trace, Pairs::All).into_iter().filter(near).collect();
         for wanted in [Pairs::All, Pairs::ByLocation] {
-            let candidates = Candidates::with(trace, wanted, &GO_ON, Box::new(before), PairLimits::default());
+            let candidates = Candidates::with(
+                trace,
+                Scope::default(),
+                wanted,
+                &GO_ON,
+                Box::new(before),
+                PairLimits::default(),
+            );
             let pairs = all(candidates).0.into_iter().flat_map(|bucket| bucket.pairs).collect();
             assert_eq!(expected, pairs, "{wanted:?}");
         }
@@ -187,7 +194,13 @@ fn a_crowd_at_few_locations_is_cheap() {
 fn nothing_comes_once_it_is_stopped() {
     let stop = AtomicBool::new(true);
     let trace = crowd(2, 10, 2);
-    let mut candidates =
-        Candidates::with(&trace, Pairs::ByLocation, &stop, Box::new(|_, _| None), PairLimits::default());
+    let mut candidates = Candidates::with(
+        &trace,
+        Scope::default(),
+        Pairs::ByLocation,
+        &stop,
+        Box::new(|_, _| None),
+        PairLimits::default(),
+    );
     assert_eq!(candidates.next_batch(&|_| false), None);
 }

@@ -32,16 +32,19 @@ impl Index<'_> {
     }
 
     /// The only notification that can cause a return from a wait, or [`NONE`] if it needs none, or there are several.
+    /// In a part of a trace there may be others elsewhere.
     pub(crate) fn only_notification(&self, woken: u32) -> u32 {
         match self.event(woken).op {
-            Op::Woken { cond, .. } if self.notified[cond.index()] == 1 => self.notification(woken),
+            Op::Woken { cond, .. } if self.notified[cond.index()] == 1 && self.part.is_none() => {
+                self.notification(woken)
+            }
             ops!(memory | locks | control | semaphores | conditions | barriers | labels) => NONE,
         }
     }
 
     /// Whether the condition has more than one notification.
     pub(crate) fn has_many_notifications(&self, cond: CondId) -> bool {
-        self.notified[cond.index()] > 1
+        self.notified[cond.index()] > u32::from(self.part.is_none())
     }
 
     /// Who meets whom at the barrier.

@@ -323,6 +323,7 @@ impl<'w, 'i> Builder<'w, 'i> {
     /// Where a section that ends at this event of the trace ends in the window.
     fn end_in_window(&self, end: u32) -> u32 {
         match end {
+            NONE if self.window.border == Border::Open && self.goes_on() => BEYOND,
             NONE => NEVER,
             end if end >= self.window.end => match self.window.border {
                 Border::Fixed => NEVER,
@@ -330,6 +331,11 @@ impl<'w, 'i> Builder<'w, 'i> {
             },
             end => end - self.window.begin,
         }
+    }
+
+    /// Whether there are events after the trace at hand, which is a part of a longer one.
+    fn goes_on(&self) -> bool {
+        self.window.index.part.is_some_and(|part| part.continues)
     }
 
     fn add_section(&mut self, section: WindowSection) {
@@ -379,7 +385,9 @@ impl<'w, 'i> Builder<'w, 'i> {
 
     /// A read that must see a write before the window, or what was there at first.
     fn seen_from_outside(&mut self, write: u32) -> Domain {
-        let mut outside = Outside { initial: write == NONE, ..Outside::default() };
+        // What a part of a trace begins with may come from elsewhere.
+        let absent = write == NONE && self.window.index.part.is_some();
+        let mut outside = Outside { initial: write == NONE, absent, ..Outside::default() };
         if write != NONE {
             match self.threads.get(&self.window.index.event(write).thread.index()) {
                 Some(&thread) => outside.before.push(thread),
@@ -397,7 +405,8 @@ impl<'w, 'i> Builder<'w, 'i> {
             return Domain::Beyond { group, outside };
         }
         let Window { index, begin, end, .. } = *self.window;
-        let mut outside = Outside { initial: index.is_initial(var, value), ..Outside::default() };
+        let (initial, absent) = (index.is_initial(var, value), index.part.is_some());
+        let mut outside = Outside { initial, absent, ..Outside::default() };
         for writer in index.writers(var, value) {
             match self.threads.get(&(writer.thread as usize)) {
                 _ if writer.first >= begin && writer.last < end => {}

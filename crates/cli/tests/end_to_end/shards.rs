@@ -1,0 +1,111 @@
+//! `plan`, `predict --plan`, `merge`: the same report whoever does which part of the work, and no answer from files
+//! that are not what they should be.
+
+use std::fs;
+use std::path::Path;
+
+use foretell_testkit::tiny::{self, Features, Shape};
+
+use crate::{Ran, file, folder, foretell};
+
+/// A trace of every operation, cut into shards of this length.
+fn planned(folder: &Path, events: usize, shard: &str) -> (String, String) {
+    let features = Features { values: true, branches: true, ..Features::ALL };
+    let shape = Shape { locations: Some(40), vars: 9, ..Shape::new(features, events) };
+    let trace = file(folder, "trace.std", tiny::trace(5, shape));
+    let plan = folder.join("plan").display().to_string();
+    let ran = foretell(&["plan", &trace, "-o", &plan, "--shard-events", shard]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    (trace, plan)
+}
+
+/// The reports of all of so many shares.
+fn parts(folder: &Path, plan: &str, of: usize) -> Vec<String> {
+    let part = |number: usize| {
+        let path = folder.join(format!("part-{number}-{of}.json")).display().to_string();
+        let share = format!("{number}/{of}");
+        let ran = foretell(&["predict", "--plan", plan, "--shard", &share, "-o", &path]);
+        assert_ne!(ran.code, 2, "{}", ran.err);
+        path
+    };
+    (1..=of).map(part).collect()
+}
+
+fn merged(parts: &[String]) -> Ran {
+    let parts = parts.iter().map(String::as_str);
+    foretell(&[&["merge", "--format", "json"], &parts.collect::<Vec<_>>()[..]].concat())
+}
+
+#[test]
+fn the_report_is_the_same_for_every_share_and_order() {
+    let folder = folder("shards");
+    let (trace, plan) = planned(&folder, 400, "60");
+    let all = merged(&parts(&folder, &plan, 1));
+    let report = all.json();
+    let races = report["races"].as_array().expect("races");
+    assert!(!races.is_empty() && all.code == 1, "{}", all.out);
+    for of in [2, 5] {
+        let mut parts = parts(&folder, &plan, of);
+        parts.rotate_left(1);
+        parts.push(parts[0].clone());
+        assert_eq!(merged(&parts).out, all.out, "{of} shares");
+    }
+    // The witnesses are those of the whole trace: its referee accepts them.
+    let path = file(&folder, "report.json", &all.out);
+    for number in 1..=races.len().min(5) {
+        let ran = foretell(&["explain", &path, "--race", &number.to_string(), "--trace", &trace]);
+        assert!(ran.code == 0 && ran.out.contains("the referee accepts the proof"), "{}{}", ran.out, ran.err);
+    }
+}
+
+#[test]
+fn what_is_damaged_missing_or_foreign_is_an_error() {
+    let folder = folder("damaged_shards");
+    let (trace, plan) = planned(&folder, 120, "40");
+    let predict = || foretell(&["predict", "--plan", &plan]);
+    let failed = |ran: Ran, word: &str| {
+        assert_eq!(ran.code, 2, "{}", ran.out);
+        assert!(ran.err.contains(word) && ran.out.is_empty(), "{word}: {}{}", ran.err, ran.out);
+    };
+    failed(foretell(&["plan", &trace, "-o", &plan]), "not empty");
+    let two = parts(&folder, &plan, 2);
+    failed(merged(&two[..1]), "missing");
+    failed(merged(std::slice::from_ref(&trace)), "no report of shards");
+
+    let shard = Path::new(&plan).join("shard-00001");
+    let intact = fs::read(&shard).expect("a shard");
+    let middle = intact.len() / 2;
+    let changed = |at: usize| {
+        let mut bytes = intact.clone();
+        bytes[at] ^= 1;
+        bytes
+    };
+    for (bytes, word) in [
+        (changed(middle), "damaged"),
+        (intact[..middle].to_vec(), "damaged"),
+        (changed("foretell shard\n".len()), "version"),
+        (changed(0), "not a shard"),
+        (fs::read(Path::new(&plan).join("shard-00000")).expect("a shard"), "not one of this plan"),
+    ] {
+        fs::write(&shard, bytes).expect("a file");
+        failed(predict(), word);
+    }
+    fs::remove_file(&shard).expect("it was there");
+    failed(predict(), "shard-00001");
+    fs::write(&shard, &intact).expect("a file");
+    assert_ne!(predict().code, 2);
+
+    let list = Path::new(&plan).join("plan.json");
+    let text = fs::read_to_string(&list).expect("a plan");
+    for (text, word) in [
+        (text.replace("\"has_branches\":true", "\"has_branches\":false"), "damaged"),
+        (text.replace("\"foretell_plan\":1", "\"foretell_plan\":2"), "version"),
+        (text[..text.len() / 2].to_string(), "damaged"),
+        ("{}".to_string(), "not a plan"),
+    ] {
+        fs::write(&list, text).expect("a file");
+        failed(predict(), word);
+    }
+    fs::remove_file(&list).expect("it was there");
+    failed(predict(), "no complete plan");
+}
