@@ -123,7 +123,24 @@ pub fn leave(me: &Thread, clock: u64) -> u64 {
 /// Locks one stripe; its clock.
 #[inline]
 pub fn lock(stripe: &AtomicU64) -> u64 {
-    let (mut tries, mark) = (0, mark(me()));
+    lock_as(me(), stripe)
+}
+
+/// The same for the calling thread, which knows who it is.
+#[inline(always)]
+pub fn lock_as(me: Option<&Thread>, stripe: &AtomicU64) -> u64 {
+    let mark = mark(me);
+    let seen = stripe.load(Ordering::Relaxed);
+    if seen & 1 == 0 && stripe.compare_exchange(seen, mark, Ordering::Acquire, Ordering::Relaxed).is_ok() {
+        return seen >> 1;
+    }
+    wait_for(stripe, mark)
+}
+
+/// Locks a stripe that another thread has locked a moment ago.
+#[cold]
+fn wait_for(stripe: &AtomicU64, mark: u64) -> u64 {
+    let mut tries = 0;
     loop {
         let seen = stripe.load(Ordering::Relaxed);
         if seen & 1 == 0

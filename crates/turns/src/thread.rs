@@ -231,6 +231,15 @@ impl Thread {
         self.log().leave();
     }
 
+    /// Whether anything has happened that it does not know of yet, see [`crate::turn::Turn::catch_up`].
+    #[inline(always)]
+    pub fn has_news(&self) -> bool {
+        self.put_off.load(Ordering::Relaxed) != 0
+            || self.has_missed.get()
+            || self.is_overtaken.load(Ordering::Relaxed)
+            || self.ends_anywhere.load(Ordering::Relaxed)
+    }
+
     /// Handlers that were put off run now. It has handed over, or is out of our code.
     #[inline]
     pub fn run_handlers(&self) {

@@ -491,6 +491,25 @@ impl Turn {
         result
     }
 
+    /// Locks the stripe of a word for a thread that is in our code, if threads run in parallel and there is nothing
+    /// else to be done before the access. After it and its record, [`Turn::release_word`].
+    #[inline(always)]
+    pub fn hold_word(me: &Thread, addr: usize, bytes: usize) -> Option<&'static AtomicU64> {
+        if !mode::is_parallel() || me.has_news() || me.stack.is_outside() {
+            return None;
+        }
+        let stripe = stripes::of_word(addr, bytes)?;
+        me.log().follow(stripes::lock_as(Some(me), stripe));
+        Some(stripe)
+    }
+
+    /// See [`Turn::hold_word`].
+    #[inline(always)]
+    pub fn release_word(me: &Thread, stripe: &AtomicU64) {
+        stripes::unlock(stripe, me.log().clock - 1);
+        me.leave();
+    }
+
     /// As [`Turn::at`], for memory in two places.
     pub fn at_both<R>(&self, to: usize, from: usize, bytes: usize, act: impl FnOnce() -> R) -> R {
         if !mode::is_parallel() {
