@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! cargo install cargo-fuzz
-//! # In the top folder; other targets: csv, rr, binary, open, cimp, code, models, schedule, classfile
+//! # In the top folder; other targets: csv, rr, binary, open, cimp, code, models, schedule, classfile,
+//! # proof
 //! RUSTC_BOOTSTRAP=1 cargo fuzz run text
 //! ```
 //!
@@ -77,4 +78,21 @@ fn rewrite(bytes: Vec<u8>) -> Result<Vec<u8>, TraceError> {
         }
     }
     Ok(writer.into_inner())
+}
+
+/// Checks text as the steps of a certificate that two accesses cannot race, which do: no text may be accepted.
+pub fn check_certificate(bytes: &[u8]) {
+    const TRACE: &str = "A|sem(s,1)|1\nA|fork(B)|2\nA|acq(l)|3\nA|wait(c,l)|4\nB|notify(c)|5\nA|woken(c,l)|6\n\
+                         A|rel(l)|7\nB|acq(l)|8\nC|tryfail(l)|9\nA|w(y,1)|10\nB|r(y,1)|11\nB|branch|12\nB|rel(l)|13\n\
+                         A|arrive(b)|14\nB|arrive(b)|15\nA|depart(b)|16\nB|depart(b)|17\nC|p(s)|18\nB|v(s)|19\n\
+                         A|w(x,1)|20\nB|w(x,2)|21\n";
+    let Ok(steps) = std::str::from_utf8(bytes) else { return };
+    let reader = open(Box::new(Cursor::new(TRACE)), Some(Format::Text));
+    let trace = reader.and_then(|source| foretell_trace::Trace::read(source)).expect("a trace");
+    let facts = foretell_witness::proof::TraceFacts::new(&trace);
+    for model in ["same-write", "same-value", "control-flow"] {
+        let text = format!("foretell-proof 1\nmodel {model}\nevents 21\npair 20 21\n{steps}");
+        let checked = foretell_witness::proof::check(&facts, &text);
+        assert!(checked.is_err(), "a race has a certificate:\n{text}");
+    }
 }

@@ -18,7 +18,9 @@ pub(crate) use analysis::{
 };
 pub(crate) use build::{CargoAction, CargoArgs, CompilerArgs};
 pub(crate) use explore::{ExploreArgs, RuleArg};
-pub(crate) use inspect::{Asked, CompletionsArgs, DoctorArgs, ExplainArgs, ManArgs, SchemaArgs, Steps};
+pub(crate) use inspect::{
+    Asked, CheckArgs, CompletionsArgs, DoctorArgs, ExplainArgs, ManArgs, SchemaArgs, Steps,
+};
 pub(crate) use models::{ModelsArgs, ModelsCommand};
 pub(crate) use program::{HuntArgs, Order, RecordArgs, ReplayArgs, RunArgs, ScheduleArgs, Strategy};
 pub(crate) use report::{ReportArgs, ReportFormat};
@@ -57,6 +59,9 @@ pub(crate) enum Command {
     /// Make one report of those of all shards
     #[command(after_help = texts::EXIT_CODES)]
     Merge(MergeArgs),
+    /// Check the certificate of a trace that `predict --certify` has written
+    #[command(after_help = texts::CHECK_EXIT_CODES)]
+    Check(CheckArgs),
     /// Explain one race of a JSON report in detail, or why a pair cannot race
     #[command(after_help = texts::EXPLAIN_EXIT_CODES)]
     Explain(ExplainArgs),

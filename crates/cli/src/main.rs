@@ -4,6 +4,7 @@ mod allocator;
 mod analysis;
 mod args;
 mod baseline;
+mod certify;
 mod compare;
 mod doctor;
 mod error;
@@ -86,6 +87,7 @@ fn run(args: Args) -> Result<Outcome, Failure> {
         Command::Predict(args) => predict::run(&args),
         Command::Plan(args) => shards::plan(&args),
         Command::Merge(args) => shards::merge(&args),
+        Command::Check(args) => certify::check(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Compare(args) => compare::run(&args),
         Command::Run(args) => run::run(&args),

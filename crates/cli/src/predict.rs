@@ -17,12 +17,13 @@ use crate::slice::{self, Purpose};
 use crate::sources::Sources;
 use crate::stop::{TimeLimit, Watch};
 use crate::suppress::Rules;
-use crate::{Outcome, stop};
+use crate::{Outcome, certify, stop};
 
 pub(crate) fn run(args: &PredictArgs) -> Result<Outcome, Failure> {
     TraceFile::refuse_repeated_stdin(&args.traces)?;
     refuse_own_input(args)?;
     args.wanted.report.check_outputs()?;
+    certify::check_wanted(args)?;
     if let Some(folder) = &args.shards.plan {
         return shards::predict(args, folder);
     }
@@ -58,7 +59,11 @@ fn predict(args: &PredictArgs) -> Result<Outcome, Failure> {
     rules.apply(&mut reports);
     write_reports(&reports, &args.wanted.report)?;
     failures.into_result()?;
-    Ok(reports.iter().map(outcome).max().unwrap_or(Outcome::Clean))
+    let certified = match (&args.certify, &reports[..]) {
+        (Some(folder), [report]) => certify::write(args, folder, report)?,
+        _ => Outcome::Clean,
+    };
+    Ok(reports.iter().map(outcome).max().unwrap_or(Outcome::Clean).max(certified))
 }
 
 /// The report of each technique on one trace.

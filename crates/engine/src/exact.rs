@@ -31,7 +31,7 @@ impl Workers {
         Workers { jobs, pool: None }
     }
 
-    fn pool(&mut self) -> Result<&ThreadPool, Error> {
+    pub(crate) fn pool(&mut self) -> Result<&ThreadPool, Error> {
         if self.pool.is_none() {
             let pool = ThreadPoolBuilder::new().num_threads(self.jobs).build();
             let failed = |error| Error::Plan(format!("cannot start {} jobs: {error}", self.jobs));

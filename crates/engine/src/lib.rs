@@ -14,6 +14,7 @@
 //! * [`untaken`]: the same for branches that the recorded run did not take
 //! * `left`: whether two locations may race that are not known to
 //! * [`pair`]: one pair alone
+//! * [`certify`](mod@certify): a proof that nothing but the reported races exists in a model
 //! * [`analysis`]: what comes out
 //! * [`describe`], [`schedule`]: from an analysis to a report: stacks, locks, source lines, stories, schedules
 //! * [`slice`](mod@slice): analyses of a part of a trace
@@ -23,6 +24,7 @@
 
 pub mod analysis;
 mod bucket;
+pub mod certify;
 pub mod control;
 pub mod describe;
 pub mod error;

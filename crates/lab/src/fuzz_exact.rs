@@ -12,13 +12,15 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use foretell_detect::Pairs;
 use foretell_explore::{self as exploring, Closure};
 use foretell_predict::{
-    Budget, Goal, Limit, Portfolio, Predictor, Technique, Verdict, Waits, conflicting_pairs,
+    Budget, Certified, Certifier, Goal, Limit, Portfolio, Predictor, Technique, Verdict, Waits,
+    conflicting_pairs,
 };
 use foretell_testkit::brute::{self, Rules};
 use foretell_testkit::depending;
 use foretell_testkit::random::Random;
 use foretell_testkit::tiny::{self, Features, Shape};
 use foretell_trace::{EventId, Op, Trace};
+use foretell_witness::proof::{self, TraceFacts};
 use foretell_witness::{Claim, Model, Proof, Referee, StuckClaim, oracle};
 use foretell_z3::Pool;
 
@@ -83,6 +85,7 @@ struct Tally {
     races: usize,
     deadlocks: usize,
     refuted: usize,
+    certificates: usize,
 }
 
 /// How many traces have several of what threads wait for.
@@ -126,12 +129,13 @@ fn crossings(trace: &Trace) -> usize {
 
 impl std::fmt::Display for Tally {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Tally { traces, too_large, races, deadlocks, refuted, crowded } = self;
+        let Tally { traces, too_large, races, deadlocks, refuted, certificates, crowded } = self;
         let Crowded { notifications, crossings, posts, any } = crowded;
         write!(
             f,
             "{traces} traces ({too_large} too large; of the others {any} with several notifications ({notifications}), \
-             crossings ({crossings}) or posts ({posts})), {races} races, {deadlocks} deadlocks, {refuted} candidates refuted"
+             crossings ({crossings}) or posts ({posts})), {races} races, {deadlocks} deadlocks, {refuted} candidates refuted, \
+             {certificates} certificates accepted"
         )
     }
 }
@@ -195,8 +199,37 @@ fn compare(text: &str, trace: &Trace, tally: &mut Tally) -> Result<(), String> {
             tally.refuted += refuted.len();
         }
         compare_deadlocks(technique, model, trace, tally)?;
+        tally.certificates += certificates(technique, trace, &races)?;
     }
     Ok(())
+}
+
+/// How many pairs that are no races have certificates that the checker accepts; all must.
+fn certificates(
+    technique: Technique,
+    trace: &Trace,
+    races: &BTreeSet<(EventId, EventId)>,
+) -> Result<usize, String> {
+    let certifier =
+        Certifier::new(trace, technique).ok_or_else(|| format!("{technique:?} has no certificates"))?;
+    let stop = AtomicBool::new(false);
+    let budget = Budget { per_pair: Duration::from_secs(600), stop: &stop };
+    let facts = TraceFacts::new(trace);
+    let mut count = 0;
+    for pair in conflicting_pairs(trace) {
+        let is_race = races.contains(&(pair.first, pair.second));
+        match certifier.certify(pair, &budget) {
+            Certified::Reached(_) if is_race => {}
+            Certified::Undecided(Limit::Meeting) => {}
+            Certified::Refuted(text) if !is_race => {
+                proof::check(&facts, &text)
+                    .map_err(|refusal| format!("{technique:?} {pair:?}: {refusal} in\n{text}"))?;
+                count += 1;
+            }
+            other => return Err(format!("{technique:?} {pair:?}, race: {is_race}, certifier: {other:?}")),
+        }
+    }
+    Ok(count)
 }
 
 /// The deadlocks that the technique proves, and those that the oracle knows.

@@ -15,10 +15,12 @@
 //! * `order`, `goal`, `reads`, `locks`, `memory`, `semaphores`, `conditions`, `barriers`: the axioms, by family
 //! * `core`: cycles and unit propagation
 //! * `text`: the lines of a certificate
+//! * `coverage`, `whole`: whether all pairs of a trace are accounted for
 
 mod barriers;
 mod conditions;
 mod core;
+mod coverage;
 mod facts;
 mod goal;
 mod literal;
@@ -28,12 +30,14 @@ mod order;
 mod reads;
 mod semaphores;
 mod text;
+mod whole;
 
 use std::fmt;
 
 use foretell_trace::{EventId, Model};
 
 pub use facts::TraceFacts;
+pub use whole::{Examination, Extent, NothingElse, races_text};
 
 /// What a certificate proves: no schedule of the model makes the two accesses adjacent. Only the checker makes these.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -76,6 +80,9 @@ impl fmt::Display for Refusal {
 }
 
 impl std::error::Error for Refusal {}
+
+/// The first line of each certificate.
+pub const FIRST_LINE: &str = text::FIRST;
 
 /// Checks the text of a certificate against the trace.
 pub fn check(facts: &TraceFacts<'_>, text: &str) -> Result<Refuted, Refusal> {

@@ -39,6 +39,15 @@ pub(crate) struct PredictArgs {
         help_heading = heading::ANALYSIS
     )]
     pub(crate) pair: Option<(u32, u32)>,
+    /// Write to DIR a certificate that nothing but the reported races exists
+    ///
+    /// For one trace and one of rf, mcm, rv and rv-nre. `foretell check TRACE DIR` checks it without the code that
+    /// finds races (docs/proof-format.md). If pairs stay undecided there is no certificate, and they are listed.
+    #[arg(
+        long, value_name = "DIR", conflicts_with_all = ["pair", "slice", "baseline", "plan"],
+        help_heading = heading::REPORT
+    )]
+    pub(crate) certify: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) input: InputArgs,
 }

@@ -1,4 +1,4 @@
-//! Commands that look at a report: `explain`, `schema`.
+//! Commands that look at a report or a certificate: `explain`, `schema`, `check`.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -10,6 +10,18 @@ use foretell_engine::Choice;
 use super::analysis::{InputArgs, OutputFormat, technique_parser};
 use super::texts::{self, heading};
 use super::values::{Window, parse_duration, parse_event, parse_pair, parse_size, parse_window};
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct CheckArgs {
+    /// The trace, as it was given to `foretell predict --certify`
+    #[arg(value_name = "TRACE")]
+    pub(crate) trace: PathBuf,
+    /// The folder with the certificate
+    #[arg(value_name = "DIR")]
+    pub(crate) folder: PathBuf,
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+}
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct ExplainArgs {

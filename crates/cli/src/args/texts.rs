@@ -132,6 +132,13 @@ Exit codes:
   0  the race or pair is explained
   2  bad input or usage";
 
+pub(super) const CHECK_EXIT_CODES: &str = "\
+Exit codes:
+  0  the certificate is accepted
+  1  the certificate is refused
+  2  bad input or usage
+  3  stopped before the end";
+
 pub(super) const COMPARE_EXIT_CODES: &str = "\
 Exit codes:
   0  the techniques are compared, whatever they found

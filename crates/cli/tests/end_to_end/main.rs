@@ -3,6 +3,7 @@
 mod bad_input;
 mod bounds;
 mod browse;
+mod certify;
 mod compare;
 mod coverage;
 mod documents;

@@ -13,7 +13,7 @@ use foretell_testkit::random::Random;
 use foretell_testkit::spinning;
 use foretell_testkit::tiny::{self, Features, Shape};
 use foretell_trace::Trace;
-use foretell_witness::proof::{self, TraceFacts};
+use foretell_witness::proof::{self, Examination, Extent, TraceFacts};
 use foretell_witness::{Claim, Model, Proof, Referee, oracle};
 
 use crate::deciding::Races;
@@ -97,6 +97,7 @@ fn every_no_has_a_certificate_and_no_race_has_one() {
             let (found, texts) = certify(technique, trace);
             assert_eq!(found, races(trace, model), "{technique:?}");
             certificates += texts.len();
+            assert_accounted(trace, model, &found, &texts);
             for word in
                 texts.iter().flat_map(|(_, text)| text.lines()).filter_map(|line| line.split(' ').next())
             {
@@ -109,6 +110,26 @@ fn every_no_has_a_certificate_and_no_race_has_one() {
                  pinned prefix reached sees source unexplained wakeups";
     let missing: Vec<&str> = words.split_whitespace().filter(|&word| !used.contains_key(word)).collect();
     assert!(missing.is_empty(), "never used: {missing:?} in {certificates} certificates; {used:?}");
+}
+
+/// With all certificates nothing but the races is left, and each race is left if it is not reported.
+fn assert_accounted(trace: &Trace, model: Model, races: &Races, certificates: &[(Pair, String)]) {
+    let facts = TraceFacts::new(trace);
+    let examination = |reported: &Races| {
+        let mut examination = Examination::new(&facts, model, Extent::Events, reported.iter().copied());
+        for (_, text) in certificates {
+            examination.refute(proof::check(&facts, text).expect("it was accepted before"));
+        }
+        examination.finish()
+    };
+    if let Err(open) = examination(races) {
+        // Who meets whom at a barrier is not known.
+        assert!(conflicting_pairs(trace).len() > races.len() + certificates.len(), "{open:?}");
+    }
+    for race in races {
+        let others: Races = races.iter().copied().filter(|other| other != race).collect();
+        assert!(examination(&others).is_err(), "{race:?} is a race, and was not reported");
+    }
 }
 
 /// A certificate with something changed in it is rejected, or proves something that is true all the same.
@@ -136,4 +157,26 @@ fn changed_certificates_prove_nothing_false() {
         }
     });
     assert!(changed > 10_000 && accepted < changed / 2, "{accepted} of {changed}");
+}
+
+/// Races and certificates of traces whose races were found by code that shares nothing with the project.
+#[test]
+fn the_conformance_set_is_certified() {
+    const TRACES: &str = include_str!("../../../witness/tests/conformance/traces.txt");
+    const ANSWERS: &str = include_str!("../../../witness/tests/conformance/answers.jsonl");
+    let mut certificates = 0;
+    for (text, answer) in TRACES.split("== ").skip(1).zip(ANSWERS.lines()) {
+        let (name, text) = text.split_once('\n').expect("a name");
+        let answer: serde_json::Value = serde_json::from_str(answer).expect("JSON");
+        let trace = foretell_testkit::trace(text);
+        for ((technique, model), column) in CERTIFIED.into_iter().zip(["rf", "value", "cf"]) {
+            // Traces without values have an answer for one model only.
+            let Some(pairs) = answer[column].as_array() else { continue };
+            let (found, texts) = certify(technique, &trace);
+            assert_eq!(found.len(), pairs.len(), "{name} {technique:?}");
+            assert_accounted(&trace, model, &found, &texts);
+            certificates += texts.len();
+        }
+    }
+    assert!(certificates > 500, "{certificates}");
 }

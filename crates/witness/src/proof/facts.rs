@@ -28,6 +28,8 @@ pub struct TraceFacts<'t> {
     pub(super) notifications: Vec<Vec<u32>>,
     /// For each barrier, the arrivals.
     pub(super) arrivals: Vec<Vec<u32>>,
+    /// The same by crossings of the trace.
+    generations: Vec<Vec<Vec<u32>>>,
     /// For each barrier, whether only as many threads ever come as it takes.
     pub(super) regular: Vec<bool>,
 }
@@ -48,6 +50,7 @@ impl<'t> TraceFacts<'t> {
             semaphores: vec![Vec::new(); names.sems.len()],
             notifications: vec![Vec::new(); names.conds.len()],
             arrivals: vec![Vec::new(); names.barriers.len()],
+            generations: vec![Vec::new(); names.barriers.len()],
             regular: Vec::new(),
         };
         let mut open: HashMap<(usize, LockId, LockMode), u32> = HashMap::new();
@@ -81,7 +84,13 @@ impl<'t> TraceFacts<'t> {
                 self.semaphores[sem.index()].push(index);
             }
             Op::Notify(cond) | Op::NotifyAll(cond) => self.notifications[cond.index()].push(index),
-            Op::Arrive(barrier) => self.arrivals[barrier.index()].push(index),
+            Op::Arrive(barrier) => {
+                let generation = self.observed.link(index).source as usize;
+                let generations = &mut self.generations[barrier.index()];
+                generations.resize(generations.len().max(generation + 1), Vec::new());
+                generations[generation].push(index);
+                self.arrivals[barrier.index()].push(index);
+            }
             Op::Wait { .. } | Op::Woken { .. } | Op::WaitTimeout { .. } | Op::Depart(_) => {}
             Op::Join(_) | Op::Begin | Op::End | Op::Branch | ops!(memory | locks | labels) => {}
         }
@@ -119,6 +128,23 @@ impl<'t> TraceFacts<'t> {
     pub(super) fn previous(&self, event: u32) -> Option<u32> {
         let place = self.place[event as usize].checked_sub(1)?;
         Some(self.threads[self.thread(event) as usize][place as usize])
+    }
+
+    /// How many events of its thread come before the event.
+    pub(super) fn place(&self, event: u32) -> u32 {
+        self.place[event as usize]
+    }
+
+    /// The arrivals for which an arrival or a departure at the barrier waited in the trace.
+    pub(super) fn awaited(&self, event: u32, barrier: usize) -> &[u32] {
+        let own = self.observed.link(event).source;
+        let awaited = match self.op(event) {
+            Op::Arrive(_) => own.checked_sub(1),
+            _ => Some(own),
+        };
+        let awaited = awaited.filter(|_| own != NONE);
+        let arrivals = awaited.and_then(|awaited| self.generations[barrier].get(awaited as usize));
+        arrivals.map_or(&[], Vec::as_slice)
     }
 
     /// The events of a thread.

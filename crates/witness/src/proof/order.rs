@@ -4,7 +4,6 @@ use foretell_trace::{Op, ops};
 
 use super::facts::TraceFacts;
 use super::literal::{Clause, Literal, before, runs};
-use crate::observed::NONE;
 
 /// The first event comes before the second in every schedule.
 ///
@@ -81,12 +80,7 @@ pub(super) fn is_needed(facts: &TraceFacts<'_>, first: u32, second: u32) -> bool
 
 /// Whether the arrival is one that an arrival or departure at the same barrier waits for.
 fn is_met(facts: &TraceFacts<'_>, arrival: u32, event: u32, barrier: usize) -> bool {
-    let generation = |event: u32| facts.observed.link(event).source;
-    let awaited = match facts.op(event) {
-        Op::Arrive(_) => generation(event).checked_sub(1),
-        _ => Some(generation(event)),
-    };
-    facts.regular[barrier] && generation(event) != NONE && awaited == Some(generation(arrival))
+    facts.regular[barrier] && facts.awaited(event, barrier).binary_search(&arrival).is_ok()
 }
 
 /// Whether an event that has no recorded reason is one of the two or between them.

@@ -11,7 +11,7 @@ use super::reads::Exclusion;
 use super::{barriers, conditions, goal, locks, memory, order, reads, semaphores};
 
 /// The first line.
-const FIRST: &str = "foretell-proof 1";
+pub(super) const FIRST: &str = "foretell-proof 1";
 
 /// The lines of a text, one by one.
 pub(super) struct Lines<'s> {
