@@ -19,7 +19,7 @@ use std::sync::Arc;
 use foretell_depend::Flow;
 use foretell_trace::{EventId, Trace, TraceError};
 
-pub use confirm::confirm;
+pub use confirm::{confirm, confirm_stuck};
 
 use crate::machine::{Blocked, Bounds, Failure, Machine};
 use crate::program::Program;

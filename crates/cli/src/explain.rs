@@ -11,7 +11,7 @@ use std::path::Path;
 use foretell_detect::Pairs;
 use foretell_engine::describe::{describe_decision, describe_race, observed};
 use foretell_engine::pair::Decider;
-use foretell_engine::{Choice, Excerpts as _, Input, Plan};
+use foretell_engine::{Choice, Excerpts as _, Find, Input, Plan};
 use foretell_predict::Technique;
 use foretell_report::explain_text::{self, Beside, Checked};
 use foretell_report::text::Detail;
@@ -143,6 +143,7 @@ impl Explanation<'_> {
         let technique = technique.filter(|technique| technique.decides_pairs()).map(Choice::One);
         Plan {
             choice: self.args.technique.or(technique).unwrap_or(Choice::Auto),
+            find: Find::RACES,
             pairs: Pairs::All,
             witness_steps: usize::MAX,
             max_races: usize::MAX,

@@ -33,6 +33,7 @@ pub(crate) fn run(args: &HuntArgs) -> Result<Outcome, Failure> {
     let language = Language::of(&args.program);
     language.check(&args.program, &args.arguments, args.separated)?;
     args.wanted.refuse_slice()?;
+    args.wanted.check_find()?;
     args.wanted.report.check_outputs()?;
     match language {
         Language::Cimp => hunt(args, &Cimp::new(&args.program)?),
@@ -160,7 +161,9 @@ fn note_news(union: &Union) {
 impl HuntArgs {
     /// Whether only races of the runs themselves are wanted, by the default technique.
     pub(crate) fn only_shows(&self) -> bool {
-        self.wanted.technique == [Choice::Auto] && self.strategy != Strategy::Predict
+        self.wanted.technique == [Choice::Auto]
+            && self.wanted.find.is_empty()
+            && self.strategy != Strategy::Predict
     }
 
     /// What is done with each run. To look at what a run itself has shown is what strategies are compared by; only who

@@ -22,6 +22,7 @@ use crate::{Outcome, certify, stop};
 pub(crate) fn run(args: &PredictArgs) -> Result<Outcome, Failure> {
     TraceFile::refuse_repeated_stdin(&args.traces)?;
     refuse_own_input(args)?;
+    args.wanted.check_find()?;
     args.wanted.report.check_outputs()?;
     certify::check_wanted(args)?;
     if let Some(folder) = &args.shards.plan {

@@ -22,6 +22,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
 
 /// Whether all files can be written, to be asked before the program runs.
 fn check_outputs(args: &RunArgs) -> Result<(), Failure> {
+    args.wanted.check_find()?;
     args.wanted.report.check_outputs()?;
     args.trace.as_deref().map_or(Ok(()), convert::check_target)?;
     let others = [&args.flow, &args.evidence, &args.schedule.triggers];

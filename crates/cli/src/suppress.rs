@@ -48,7 +48,9 @@ fn suppressions(wanted: &ReportArgs) -> Result<Option<Suppressions>, Failure> {
     let rules =
         Suppressions::parse(&text, &file).map_err(|bad| Failure::Program(format!("error: {file}:{bad}")))?;
     for rule in rules.ignored() {
-        output::note(&format!("note: {file}: `{rule}` has no effect here; race: and race_top: have"));
+        output::note(&format!(
+            "note: {file}: `{rule}` has no effect here; race:, race_top: and deadlock: have"
+        ));
     }
     Ok(Some(rules))
 }

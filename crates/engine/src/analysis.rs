@@ -12,6 +12,7 @@ use foretell_report::{RacingAccess, TraceInfo};
 use foretell_trace::{Event, EventId, Names};
 use foretell_witness::{Finding, Model, NewValues, Proof, Rejection};
 
+use crate::deadlocks::{CircleCounts, FoundDeadlock};
 use crate::input::Unread;
 use crate::plan::{Choice, Plan};
 
@@ -28,6 +29,10 @@ pub struct Analysis {
     pub races: Vec<Found>,
     /// Pairs that are not decided, or were reported but not proven.
     pub undecided: Vec<Candidate>,
+    /// The deadlocks.
+    pub deadlocks: Vec<FoundDeadlock>,
+    /// How many other circles of waiting threads there might have been.
+    pub circles: CircleCounts,
     /// How many other pairs there are, and what is known of them.
     pub counts: Counts,
     /// For what reasons, and how often each, something that depends on reads was not computed, so that it had to stay
@@ -146,6 +151,12 @@ pub enum Note {
     NoRoom(Technique, usize),
     /// There were more pairs than can be gone through: so many were only counted.
     TooManyPairs(u64),
+    /// The search for deadlocks needs the whole trace in memory, where there is room for so many events.
+    NoRoomForDeadlocks(usize),
+    /// There were more circles of waiting threads than can be gone through.
+    TooManyCircles,
+    /// Possible deadlocks are not decided, for this reason.
+    OpenDeadlocks(Reason),
     /// There are more races than the result may hold, which is this number.
     MaxRaces(usize),
 }
@@ -175,6 +186,14 @@ impl fmt::Display for Note {
                 "{} needs the whole trace in memory, which has room for {room} events; raise --memory",
                 technique.name()
             ),
+            Note::NoRoomForDeadlocks(room) => write!(
+                f,
+                "deadlocks need the whole trace in memory, which has room for {room} events; raise --memory"
+            ),
+            Note::TooManyCircles => f.write_str(
+                "too many ways in which threads might wait for each other: not all were looked at",
+            ),
+            Note::OpenDeadlocks(reason) => write!(f, "not all possible deadlocks are decided: {reason}"),
             Note::TooManyPairs(pairs) => {
                 write!(f, "too many pairs to go through: {pairs} were only counted")
             }
@@ -302,6 +321,13 @@ impl Room {
         self.left -= found.witness().map_or(0, <[EventId]>::len);
         found
     }
+
+    /// The same for a deadlock.
+    pub(crate) fn limit_deadlock(&mut self, found: FoundDeadlock) -> FoundDeadlock {
+        let found = found.within(self.left);
+        self.left -= found.finding.schedule().len();
+        found
+    }
 }
 
 /// What one stage says: reported pairs with the referee's word on each, and counts of the others.
@@ -361,6 +387,8 @@ impl Analysis {
             window: None,
             races: Vec::new(),
             undecided: Vec::new(),
+            deadlocks: Vec::new(),
+            circles: CircleCounts::default(),
             counts: Counts::default(),
             not_computed: BTreeMap::new(),
             notes: Vec::new(),

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use foretell_depend::Detour;
 use foretell_report::{
-    Candidate, Decision, Excerpt, NOT_EXECUTED, NeededReads, NewValue, Observed, Picture, Race, RacingAccess,
-    Recorded, Report, Room, Story, StoryDetail, Walk, add_places, add_surroundings, fingerprint,
+    Candidate, Decision, Excerpt, NOT_EXECUTED, NeededReads, NewValue, Observed, Picture, PredictedDeadlock,
+    Race, RacingAccess, Recorded, Report, Room, Story, StoryDetail, Walk, add_places, add_surroundings,
+    fingerprint,
 };
 use foretell_trace::{EventId, Names, Trace};
 
@@ -79,8 +80,11 @@ fn bare(analysis: Analysis, trace: Option<&Trace>) -> Report {
     report.notes = analysis.notes.iter().map(ToString::to_string).collect();
     report.races = analysis.races.into_iter().map(|found| race(found, trace)).collect();
     report.undecided = analysis.undecided.into_iter().map(candidate).collect();
+    report.deadlocks = analysis.deadlocks.into_iter().map(|found| found.told).collect();
     let (stats, counts) = (&mut report.stats, analysis.counts);
     stats.refuted = counts.refuted;
+    (stats.deadlocks_refuted, stats.deadlocks_undecided) =
+        (analysis.circles.refuted, analysis.circles.undecided);
     stats.not_in_window = counts.not_in_window;
     stats.not_examined = counts.not_examined;
     stats.not_listed = counts.not_listed;
@@ -161,6 +165,8 @@ pub fn report(
         report.notes.push(note);
         report.complete = false;
     }
+    look_around_deadlocks(input, &mut report, control);
+    describe_deadlocks(&mut report, excerpts);
     add_excerpts(&mut report, excerpts);
     fingerprint::mark(&mut report);
     add_schedules(input, &branches, &mut report, how, control);
@@ -181,6 +187,21 @@ pub(crate) fn report_without_stories(
     told.accesses.extend(races.chain(open).flatten());
     told.look_around(input, excerpts, control)?;
     Ok(report)
+}
+
+/// Adds stacks and held locks to the threads of deadlocks.
+fn look_around_deadlocks(input: &Input<'_>, report: &mut Report, control: &dyn Control) {
+    // What is a deadlock was decided in memory.
+    let Some(trace) = input.trace().filter(|trace| !is_no_time(trace, control)) else { return };
+    let events = report.deadlocks.iter().flat_map(PredictedDeadlock::events);
+    let mut walk = Walk::new(events.filter_map(EventId::from_number));
+    if !walk.is_done() {
+        walk.batch(EventId::FIRST, trace.events());
+    }
+    let around = walk.finish();
+    for deadlock in &mut report.deadlocks {
+        deadlock.add_surroundings(&around, trace.names());
+    }
 }
 
 /// Adds to each race with a witness the schedule for it.
@@ -433,8 +454,8 @@ fn is_no_time(trace: &Trace, control: &dyn Control) -> bool {
 
 /// Adds the lines of the program where threads wait for ever.
 pub fn describe_deadlocks(report: &mut Report, excerpts: &mut dyn Excerpts) {
-    let deadlocks = report.hunt.iter().flat_map(|hunt| &hunt.deadlocks);
-    for waiting in deadlocks.flat_map(|deadlock| &deadlock.waiting) {
+    let seen = report.hunt.iter().flat_map(|hunt| &hunt.deadlocks).flat_map(|deadlock| &deadlock.waiting);
+    for waiting in report.deadlocks.iter().flat_map(|deadlock| &deadlock.waiting).chain(seen) {
         if let Some(excerpt) = excerpts.excerpt(&waiting.location) {
             report.excerpts.insert(waiting.location.clone(), excerpt);
         }

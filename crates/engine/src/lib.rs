@@ -11,6 +11,7 @@
 //! * [`stream`](mod@stream): techniques that look at each event once
 //! * [`exact`](mod@exact): techniques that decide pairs one by one, with `bucket` for the pairs of two locations and
 //!   `ledger` for what is known across batches
+//! * [`deadlocks`]: circles of threads that may wait for each other
 //! * [`untaken`]: the same for branches that the recorded run did not take
 //! * `left`: whether two locations may race that are not known to
 //! * [`pair`]: one pair alone
@@ -26,6 +27,7 @@ pub mod analysis;
 mod bucket;
 pub mod certify;
 pub mod control;
+pub mod deadlocks;
 pub mod describe;
 pub mod error;
 mod exact;
@@ -43,10 +45,11 @@ pub mod witness_schedule;
 
 pub use analysis::{Analysis, Candidate, Counts, Found, Note, Reason};
 pub use control::{Control, Progress, Unattended};
+pub use deadlocks::{CircleCounts, FoundDeadlock};
 pub use describe::{Description, Excerpts, NoExcerpts, report};
 pub use error::Error;
 pub use input::{Input, Opened, Reading, TraceSource};
-pub use plan::{Choice, Plan};
+pub use plan::{Choice, Find, Plan};
 pub use slice::Sliced;
 pub use stages::analyse;
 pub use untaken::UntakenBranches;

@@ -31,6 +31,14 @@ impl Choice {
         Technique::from_name(name).map(Choice::One)
     }
 
+    /// The technique that decides what is no race, if there is one.
+    pub fn decides_goals_by(self) -> Option<Technique> {
+        match self {
+            Choice::Auto => Some(Technique::RvNre),
+            Choice::One(technique) => Some(technique).filter(|technique| technique.decides_goals()),
+        }
+    }
+
     /// The techniques to run, one after the other.
     pub fn stages(self) -> Vec<Technique> {
         match self {
@@ -40,11 +48,32 @@ impl Choice {
     }
 }
 
+/// What is looked for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Find {
+    /// Pairs of accesses that can come next to each other.
+    pub races: bool,
+    /// Threads that can come to wait for each other for ever.
+    pub deadlocks: bool,
+}
+
+impl Find {
+    /// Races alone.
+    pub const RACES: Find = Find { races: true, deadlocks: false };
+
+    /// All that the technique can prove.
+    pub fn all_by(choice: Choice) -> Find {
+        Find { races: true, deadlocks: choice.decides_goals_by().is_some() }
+    }
+}
+
 /// What is to be done with a trace.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Plan {
     /// Which techniques are to be run.
     pub choice: Choice,
+    /// What is looked for.
+    pub find: Find,
     /// One race per pair of program locations, or every pair of events.
     pub pairs: Pairs,
     /// How many steps of witnesses are kept in all.
@@ -70,6 +99,7 @@ impl Default for Plan {
     fn default() -> Plan {
         Plan {
             choice: Choice::Auto,
+            find: Find::all_by(Choice::Auto),
             pairs: Pairs::ByLocation,
             witness_steps: 1_000_000,
             max_races: 100_000,

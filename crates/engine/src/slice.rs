@@ -7,7 +7,7 @@ use foretell_report::{ClosureReport, Decision, RacingAccess, Report, SliceInfo};
 use foretell_trace::{EventId, Trace, TraceError};
 
 use crate::error::Error;
-use crate::plan::{Choice, Plan};
+use crate::plan::{Choice, Find, Plan};
 
 /// A part of a trace, as a trace of its own.
 pub struct Sliced {
@@ -101,6 +101,8 @@ impl Sliced {
 /// slice see the same value prove anything: `auto` is the strongest technique that makes these.
 pub fn plan(plan: Plan) -> Result<Plan, Error> {
     const GOOD: [Technique; 4] = [Technique::M2, Technique::Rf, Technique::Said, Technique::Mcm];
+    // Nor is it known which locks are left out.
+    let plan = Plan { find: Find::RACES, ..plan };
     match plan.choice {
         Choice::Auto => Ok(Plan { choice: Choice::One(Technique::Mcm), ..plan }),
         Choice::One(technique) if GOOD.contains(&technique) => Ok(plan),

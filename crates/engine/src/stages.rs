@@ -13,7 +13,7 @@ use crate::exact::{Exact, Workers};
 use crate::input::Input;
 use crate::plan::{Choice, Plan};
 use crate::stream::Stage;
-use crate::{left, untaken};
+use crate::{deadlocks, left, untaken};
 
 /// The last stages of `auto` may take so many times as long as all before them,
 const TIMES_LONGER: u32 = 4;
@@ -34,7 +34,10 @@ pub fn analyse(input: &Input<'_>, plan: &Plan, control: &dyn Control) -> Result<
         workers: Workers::new(plan.jobs),
         analysis: Analysis::new(plan.choice),
     };
-    run.stages()?;
+    if plan.find.races {
+        run.stages()?;
+    }
+    run.look_for_deadlocks()?;
     let was_over = control.is_time_over();
     let has_followed = run.follow_untaken_branches()?;
     run.note_what_is_not_computed();
@@ -83,6 +86,26 @@ impl Run<'_> {
                 self.detect(technique)?;
             }
         }
+        Ok(())
+    }
+
+    /// Deadlocks, which have nothing to do with the pairs.
+    fn look_for_deadlocks(&mut self) -> Result<(), Error> {
+        if !self.plan.find.deadlocks || (self.control.is_stopped() && self.analysis.trace.events > 0) {
+            return Ok(());
+        }
+        let Run { input, plan, control, workers, room, .. } = self;
+        let judged = deadlocks::find(input, plan, *control, workers, room)?;
+        if self.analysis.trace.events == 0 {
+            let info = match input.trace() {
+                Some(trace) => TraceInfo::of(trace, input.name()),
+                None => input.count("counts", *control)?,
+            };
+            self.analysis.looked_at(info);
+        }
+        self.analysis.deadlocks = judged.deadlocks;
+        self.analysis.circles = judged.counts;
+        self.analysis.notes.extend(judged.notes);
         Ok(())
     }
 
@@ -160,7 +183,9 @@ impl Run<'_> {
 
     /// Says whether there was anything to follow.
     fn follow_untaken_branches(&mut self) -> Result<bool, Error> {
-        let is_wanted = self.plan.untaken_branches && self.plan.choice.stages().contains(&Technique::Recipe);
+        let is_wanted = self.plan.find.races
+            && self.plan.untaken_branches
+            && self.plan.choice.stages().contains(&Technique::Recipe);
         let Some(branches) = self.input.untaken().filter(|_| is_wanted) else { return Ok(false) };
         untaken::follow(self, branches)?;
         Ok(true)

@@ -176,7 +176,7 @@ impl Waits {
     /// The circles among the waits of the whole trace. `is_stopped` tells when to give up.
     pub fn deadlocks(self, pairs: Pairs, is_stopped: impl Fn() -> bool) -> Deadlocks {
         let (found, are_more) = circles::find(&self, is_stopped);
-        let are_more = are_more || self.left_out > 0;
-        Deadlocks { circles: combinations::of_all(&self, &found, pairs), are_more }
+        let (circles, are_left_out) = combinations::of_all(&self, &found, pairs);
+        Deadlocks { circles, are_more: are_more || are_left_out || self.left_out > 0 }
     }
 }

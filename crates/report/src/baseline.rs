@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::fingerprint;
 use crate::json;
+use crate::predicted_deadlock::PredictedDeadlock;
 use crate::report::{RacingAccess, Report, SCHEMA};
 use crate::text::count;
 
@@ -23,25 +24,29 @@ pub struct Baseline {
 pub struct Known {
     /// The earlier reports.
     pub files: Vec<String>,
-    /// How many races and candidates of this report are known.
+    /// How many races, candidates and deadlocks of this report are known.
     pub count: usize,
     /// How many races and candidates of the earlier reports were not found again, by any of the reports that were
     /// made together.
     pub not_seen: usize,
-    /// Each that is known.
+    /// Each pair that is known.
     pub pairs: Vec<KnownPair>,
+    /// Each deadlock that is known; absent if there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub deadlocks: Vec<PredictedDeadlock>,
 }
 
 impl Known {
     /// How many races and candidates are known, in words.
     pub(crate) fn words(&self) -> String {
         let races = self.pairs.iter().filter(|pair| pair.proven).count();
-        let are = if self.pairs.len() == 1 { "is known" } else { "are known" };
-        match (races, self.pairs.len() - races) {
-            (races, 0) => format!("{} {are}", count(races, "race")),
-            (0, open) => format!("{} {are}", count(open, "candidate")),
-            (races, open) => format!("{} and {} {are}", count(races, "race"), count(open, "candidate")),
-        }
+        let all = self.pairs.len() + self.deadlocks.len();
+        let are = if all == 1 { "is known" } else { "are known" };
+        let kinds =
+            [(races, "race"), (self.pairs.len() - races, "candidate"), (self.deadlocks.len(), "deadlock")];
+        let kinds = kinds.iter().filter(|(number, _)| *number > 0 || all == 0);
+        let words: Vec<String> = kinds.map(|&(number, kind)| count(number, kind)).collect();
+        format!("{} {are}", words.join(" and "))
     }
 }
 
@@ -92,9 +97,11 @@ impl Baseline {
             }
             let races = report.races.into_iter().map(|race| (race.fingerprint, true));
             let open = report.undecided.into_iter().map(|open| (open.fingerprint, false));
-            let known = report.known.unwrap_or_default().pairs.into_iter();
-            let known = known.map(|pair| (Some(pair.fingerprint), pair.proven));
-            for (fingerprint, proven) in races.chain(open).chain(known) {
+            let known = report.known.unwrap_or_default();
+            let pairs = known.pairs.into_iter().map(|pair| (Some(pair.fingerprint), pair.proven));
+            let known = known.deadlocks.into_iter().map(|deadlock| (deadlock.fingerprint, true)).chain(pairs);
+            let stuck = report.deadlocks.into_iter().map(|deadlock| (deadlock.fingerprint, true));
+            for (fingerprint, proven) in races.chain(open).chain(known).chain(stuck) {
                 let fingerprint = fingerprint.filter(|text| is_ours(text));
                 let fingerprint = fingerprint.ok_or(BadBaseline::OtherFingerprints)?;
                 *self.pairs.entry(fingerprint).or_default() |= proven;
@@ -133,7 +140,14 @@ impl Baseline {
             };
         report.races.retain(|race| is_new(&race.first, &race.second, true, &race.fingerprint));
         report.undecided.retain(|open| is_new(&open.first, &open.second, false, &open.fingerprint));
-        report.known = Some(Known { files: self.files.clone(), count: pairs.len(), not_seen, pairs });
+        let mut deadlocks = Vec::new();
+        report.deadlocks.retain(|deadlock| {
+            let is_known = deadlock.fingerprint.as_ref().is_some_and(|text| self.knows(text, true));
+            deadlocks.extend(is_known.then(|| deadlock.clone()));
+            !is_known
+        });
+        let count = pairs.len() + deadlocks.len();
+        report.known = Some(Known { files: self.files.clone(), count, not_seen, pairs, deadlocks });
     }
 
     /// Whether an earlier report contains this. A candidate that is now proven is new.
@@ -148,7 +162,10 @@ fn all_fingerprints(report: &Report) -> impl Iterator<Item = &str> {
     let open = report.undecided.iter().map(|open| &open.fingerprint);
     let suppressed = report.suppressed.iter().flat_map(|suppressed| &suppressed.pairs);
     let suppressed = suppressed.map(|pair| &pair.fingerprint);
-    races.chain(open).chain(suppressed).filter_map(Option::as_deref)
+    let stuck = report.suppressed.iter().flat_map(|suppressed| &suppressed.deadlocks);
+    let stuck = report.deadlocks.iter().chain(stuck.map(|suppressed| &suppressed.deadlock));
+    let stuck = stuck.map(|deadlock| &deadlock.fingerprint);
+    races.chain(open).chain(suppressed).chain(stuck).filter_map(Option::as_deref)
 }
 
 fn is_ours(fingerprint: &str) -> bool {

@@ -3,6 +3,7 @@
 
 use crate::baseline::Known;
 use crate::confirmation::Confirmation;
+use crate::predicted_deadlock::PredictedDeadlock;
 use crate::report::{Candidate, Race, RacingAccess, Report, TestRun};
 use crate::suppressions::Suppressed;
 
@@ -15,6 +16,7 @@ const FRAMES: usize = 8;
 pub fn brief(report: &Report, why: &str) -> Report {
     let mut brief = Report {
         races: report.races.iter().take(LISTED).map(brief_race).collect(),
+        deadlocks: report.deadlocks.iter().take(LISTED).map(brief_deadlock).collect(),
         undecided: report.undecided.iter().take(LISTED).map(brief_candidate).collect(),
         suppressed: report.suppressed.as_ref().map(brief_suppressed),
         known: report.known.as_ref().map(brief_known),
@@ -45,6 +47,10 @@ pub fn brief(report: &Report, why: &str) -> Report {
          schedule{left_out}"
     ));
     brief
+}
+
+fn brief_deadlock(deadlock: &PredictedDeadlock) -> PredictedDeadlock {
+    PredictedDeadlock { witness: None, ..deadlock.clone() }
 }
 
 fn brief_race(race: &Race) -> Race {
@@ -102,11 +108,17 @@ fn brief_access(access: &RacingAccess) -> RacingAccess {
 
 /// Only how many there are.
 fn brief_suppressed(all: &Suppressed) -> Suppressed {
-    Suppressed { file: all.file.clone(), count: all.count, pairs: Vec::new() }
+    Suppressed { file: all.file.clone(), count: all.count, pairs: Vec::new(), deadlocks: Vec::new() }
 }
 
 fn brief_known(all: &Known) -> Known {
-    Known { files: all.files.clone(), count: all.count, not_seen: all.not_seen, pairs: Vec::new() }
+    Known {
+        files: all.files.clone(),
+        count: all.count,
+        not_seen: all.not_seen,
+        pairs: Vec::new(),
+        deadlocks: Vec::new(),
+    }
 }
 
 fn brief_test(test: &TestRun) -> TestRun {

@@ -24,6 +24,9 @@ pub struct Deadlock {
 /// A thread that waits.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct WaitingThread {
+    /// The number of the event that waits, if it is one of the trace.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub event: Option<u32>,
     /// Which one.
     pub thread: String,
     /// For what, in words.
@@ -139,6 +142,7 @@ impl End<'_> {
         let place = names.loc_text(self.event.loc);
         let stack = stack(&place, &self.around.calls, names);
         WaitingThread {
+            event: None,
             thread: thread(self),
             waits_for: self.waits_for(names),
             held_by: self.holder(ends).map(thread),

@@ -24,13 +24,29 @@ pub fn mark(report: &mut Report) {
         races.chain(open).map(|(first, second, mark)| (Pair::new(first, second), mark)).collect();
     pairs.sort_by_key(|(pair, _)| *pair);
     let mut alike: FxHashMap<u64, usize> = FxHashMap::default();
-    for (Pair { hash, .. }, fingerprint) in pairs {
+    for (Pair { hash, .. }, mark) in pairs {
         let ordinal = alike.entry(hash).or_default();
         *ordinal += 1;
-        *fingerprint = Some(match *ordinal {
-            1 => format!("{VERSION}:{hash:016x}"),
-            ordinal => format!("{VERSION}:{hash:016x}-{ordinal}"),
-        });
+        *mark = Some(fingerprint(hash, *ordinal));
+    }
+    mark_deadlocks(report);
+}
+
+/// The same for deadlocks.
+fn mark_deadlocks(report: &mut Report) {
+    let mut alike: FxHashMap<u64, usize> = FxHashMap::default();
+    for deadlock in &mut report.deadlocks {
+        let hash = hash(deadlock.lasting().iter());
+        let ordinal = alike.entry(hash).or_default();
+        *ordinal += 1;
+        deadlock.fingerprint = Some(fingerprint(hash, *ordinal));
+    }
+}
+
+fn fingerprint(hash: u64, ordinal: usize) -> String {
+    match ordinal {
+        1 => format!("{VERSION}:{hash:016x}"),
+        ordinal => format!("{VERSION}:{hash:016x}-{ordinal}"),
     }
 }
 

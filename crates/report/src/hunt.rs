@@ -229,6 +229,11 @@ impl Union {
         for (place, excerpt) in report.excerpts {
             self.report.excerpts.entry(place).or_insert(excerpt);
         }
+        for deadlock in report.deadlocks {
+            if !self.report.deadlocks.iter().any(|known| known.fingerprint == deadlock.fingerprint) {
+                self.report.deadlocks.push(deadlock);
+            }
+        }
         report.races.into_iter().map(|race| self.merge_race(race, run)).collect()
     }
 

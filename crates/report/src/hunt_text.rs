@@ -1,6 +1,6 @@
 //! Hunts for people at a terminal: how many races there were after each run, and what else came of the runs.
 
-use crate::context::Frame;
+use crate::context::{Frame, HeldLock, own_frame};
 use crate::deadlock::{Deadlock, WaitingThread};
 use crate::hunt::{Hunt, HuntRun, Stopped};
 use crate::page::{Ink, Page, Text};
@@ -113,7 +113,7 @@ pub(crate) fn write_deadlock(page: &mut Page, number: usize, deadlock: &Deadlock
     }
 }
 
-fn write_waiting(page: &mut Page, waiting: &WaitingThread) {
+pub(crate) fn write_waiting(page: &mut Page, waiting: &WaitingThread) {
     let text = Text::new()
         .ink(Ink::Heading, visible(&waiting.thread))
         .add(format!(" {} ", visible(&waiting.words())))
@@ -123,8 +123,14 @@ fn write_waiting(page: &mut Page, waiting: &WaitingThread) {
     for text in waiting.stack.iter().take(FRAMES).map(frame) {
         page.wrapped(4, 6, text);
     }
-    for held in &waiting.locks {
-        page.wrapped(4, 6, format!("holds {}, taken at {}", visible(&held.lock), visible(&held.location)));
+    write_held(page, &waiting.locks);
+}
+
+/// Writes which locks a thread holds, and where it took them.
+pub(crate) fn write_held(page: &mut Page, locks: &[HeldLock]) {
+    for held in locks {
+        let place = own_frame(&held.stack).map_or(&held.location, |frame| &frame.location);
+        page.wrapped(4, 6, format!("holds {}, taken at {}", visible(&held.lock), visible(place)));
     }
 }
 

@@ -10,10 +10,11 @@ use std::io;
 use crate::confirmation_text;
 use crate::context::SourceLocation;
 use crate::coverage_text;
-use crate::deadlock::Deadlock;
+use crate::deadlock::{Deadlock, WaitingThread};
 use crate::hunt_text;
 use crate::notes;
 use crate::page::Page;
+use crate::predicted_deadlock::{self, PredictedDeadlock};
 use crate::race_text;
 use crate::report::{Candidate, Race, RacingAccess, Report, TestEnding, TestRun};
 use crate::sink::{Sink, whole};
@@ -156,6 +157,7 @@ fn properties(report: &Report) -> Vec<(&'static str, String)> {
 fn cases(report: &Report, sink: &Sink<'_>) -> io::Result<Vec<Case>> {
     let of_race = |race| sink.look().map(|()| Case::of_race(race));
     let mut cases = (1..).zip(report.listed_races()).map(of_race).collect::<io::Result<Vec<Case>>>()?;
+    cases.extend(report.deadlocks.iter().map(Case::of_predicted_deadlock));
     cases.extend(report.hunt.iter().flat_map(|hunt| &hunt.deadlocks).map(Case::of_deadlock));
     cases.extend(report.undecided.iter().map(Case::of_candidate));
     for pair in report.known.iter().flat_map(|known| &known.pairs) {
@@ -171,6 +173,17 @@ fn cases(report: &Report, sink: &Sink<'_>) -> io::Result<Vec<Case>> {
         let message = format!("suppressed by the rule {}", pair.rule);
         let fingerprint = pair.fingerprint.as_deref();
         cases.push(Case::of_pair(&pair.first, &pair.second, fingerprint, Outcome::Skipped { message }));
+    }
+    for suppressed in report.suppressed.iter().flat_map(|suppressed| &suppressed.deadlocks) {
+        let message = format!("suppressed by the rule {}", suppressed.rule);
+        cases.push(Case {
+            outcome: Outcome::Skipped { message },
+            ..Case::of_predicted_deadlock(&suppressed.deadlock)
+        });
+    }
+    for deadlock in report.known.iter().flat_map(|known| &known.deadlocks) {
+        let message = "known from an earlier report".to_string();
+        cases.push(Case { outcome: Outcome::Skipped { message }, ..Case::of_predicted_deadlock(deadlock) });
     }
     if cases.is_empty() {
         cases.push(Case::of_nothing(report));
@@ -218,10 +231,20 @@ impl Case {
     fn of_deadlock(deadlock: &Deadlock) -> Case {
         let mut page = Page::new(Detail::default());
         hunt_text::write_deadlock(&mut page, 1, deadlock);
-        let places: Vec<&str> = deadlock.waiting.iter().map(|waiting| waiting.location.as_str()).collect();
+        Case::of_waiting(&deadlock.waiting, deadlock.title(), page.finish())
+    }
+
+    fn of_predicted_deadlock(deadlock: &PredictedDeadlock) -> Case {
+        let mut page = Page::new(Detail::default());
+        predicted_deadlock::write(&mut page, 1, deadlock);
+        Case::of_waiting(&deadlock.waiting, deadlock.words(), page.finish())
+    }
+
+    fn of_waiting(waiting: &[WaitingThread], message: String, text: String) -> Case {
+        let places: Vec<&str> = waiting.iter().map(|waiting| waiting.location.as_str()).collect();
         let first = places.first().copied().unwrap_or_default();
         let class = SourceLocation::parse(first).map_or(first, |place| place.file).to_string();
-        let outcome = Outcome::Failed { kind: "deadlock", message: deadlock.title(), text: page.finish() };
+        let outcome = Outcome::Failed { kind: "deadlock", message, text };
         Case { class, name: format!("deadlock: {}", places.join(" and ")), seconds: 0.0, outcome }
     }
 

@@ -16,6 +16,7 @@ use crate::excerpt::Excerpt;
 use crate::hunt::{Hunt, Hunted};
 use crate::observed::Observed;
 use crate::picture::Picture;
+use crate::predicted_deadlock::PredictedDeadlock;
 use crate::reads::NeededReads;
 use crate::story::Story;
 use crate::suppressions::Suppressed;
@@ -75,6 +76,9 @@ pub struct Report {
     pub known: Option<Known>,
     /// Proven races.
     pub races: Vec<Race>,
+    /// Proven deadlocks; absent if there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub deadlocks: Vec<PredictedDeadlock>,
     /// Pairs that are not decided, or were reported but not proven.
     #[serde(default)]
     pub undecided: Vec<Candidate>,
@@ -369,6 +373,12 @@ pub struct Stats {
     pub forgotten_accesses: u64,
     /// How many pairs were proven to be no race. Only techniques that decide pairs one by one know this.
     pub refuted: u64,
+    /// In how many circles of threads that might wait for each other no schedule gets stuck.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub deadlocks_refuted: u64,
+    /// How many such circles are not decided.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub deadlocks_undecided: u64,
     /// How many pairs have no race within one window, though they may have one beyond.
     pub not_in_window: u64,
     /// How many pairs were not examined or exceed the report, as far as they were counted: there were too many,
@@ -409,6 +419,7 @@ impl Report {
             suppressed: None,
             known: None,
             races: Vec::new(),
+            deadlocks: Vec::new(),
             undecided: Vec::new(),
             excerpts: BTreeMap::new(),
             stats: Stats::default(),

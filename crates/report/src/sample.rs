@@ -160,6 +160,7 @@ pub(crate) fn hostile() -> Report {
 /// Two threads that wait for each other.
 pub(crate) fn stuck() -> Hunt {
     let waiting = |thread: &str, other: &str, place: &str, wants: &str, holds: &str| WaitingThread {
+        event: None,
         thread: thread.into(),
         waits_for: format!("lock {wants}"),
         held_by: Some(other.into()),

@@ -15,7 +15,7 @@ use crate::confirmation::Confirmation;
 use crate::confirmation_text;
 use crate::context::{Frame, SourceLocation};
 use crate::coverage_text;
-use crate::deadlock::Deadlock;
+use crate::deadlock::{Deadlock, WaitingThread};
 use crate::fingerprint;
 use crate::notes;
 use crate::race_text::deed;
@@ -193,7 +193,7 @@ impl Rule {
                 "Deadlock",
                 "Deadlock",
                 "Threads wait for each other, and none of them can continue.",
-                "A run of the program ended in this state. The message says which thread waits for what, and which thread holds it. Acquire locks in \
+                "A schedule of the program, which an independent referee has checked, leads to this state, or a run ended in it. The message says which thread waits for what, and which thread holds it. Acquire locks in \
                  the same order everywhere, or hold only one at a time.",
             ),
         };
@@ -352,29 +352,50 @@ fn result(finding: &Finding<'_>, folder: &Folder) -> Value {
 fn deadlocks(report: &Report, folder: &Folder) -> Vec<Value> {
     let places = Places { folder, program: report.program() };
     let one = |deadlock: &Deadlock| {
-        let mut threads = deadlock.waiting.iter().map(|waiting| {
-            let function = waiting.stack.first().map(|frame| frame.function.as_str());
-            let mut place = places.place(&waiting.location, function, None);
-            place.insert("message".to_string(), message(&format!("{} {}", waiting.thread, waiting.words())));
-            place
-        });
-        let words: Vec<String> = deadlock
-            .waiting
-            .iter()
-            .map(|waiting| format!("{} {}", waiting.thread, waiting.words()))
-            .collect();
-        let (first, others) = (threads.next().into_iter().collect::<Vec<_>>(), threads.collect::<Vec<_>>());
-        json!({
-            "ruleId": Rule::Deadlock.id(),
-            "ruleIndex": Rule::Deadlock as usize,
-            "level": Rule::Deadlock.level(),
-            "message": message(&format!("Deadlock: {}.", words.join("; "))),
-            "locations": first,
-            "relatedLocations": others,
-            "properties": {"trace": visible(&report.trace.file), "run": deadlock.run, "seed": deadlock.seed},
-        })
+        let properties =
+            json!({"trace": visible(&report.trace.file), "run": deadlock.run, "seed": deadlock.seed});
+        with(stuck(&places, &deadlock.waiting), [("properties", properties)])
     };
-    report.hunt.iter().flat_map(|hunt| &hunt.deadlocks).map(one).collect()
+    let seen = report.hunt.iter().flat_map(|hunt| &hunt.deadlocks).map(one);
+    let predicted = report.deadlocks.iter().map(|deadlock| {
+        let result = stuck(&places, &deadlock.waiting);
+        let fingerprint = deadlock.fingerprint.as_deref().and_then(partial_fingerprint);
+        let events: Vec<u32> = deadlock.events().collect();
+        let properties = json!({
+            "technique": report.technique, "trace": visible(&report.trace.file), "events": events,
+            "confirmed": deadlock.confirmation.as_ref().map(|it| it.confirmed),
+        });
+        with(result, [("partialFingerprints", json!(fingerprint)), ("properties", properties)])
+    });
+    seen.chain(predicted).collect()
+}
+
+/// Threads that wait for each other, as a result.
+fn stuck(places: &Places<'_>, waiting: &[WaitingThread]) -> Value {
+    let mut threads = waiting.iter().map(|waiting| {
+        let function = waiting.stack.first().map(|frame| frame.function.as_str());
+        let mut place = places.place(&waiting.location, function, None);
+        place.insert("message".to_string(), message(&format!("{} {}", waiting.thread, waiting.words())));
+        place
+    });
+    let words: Vec<String> =
+        waiting.iter().map(|waiting| format!("{} {}", waiting.thread, waiting.words())).collect();
+    let (first, others) = (threads.next().into_iter().collect::<Vec<_>>(), threads.collect::<Vec<_>>());
+    json!({
+        "ruleId": Rule::Deadlock.id(),
+        "ruleIndex": Rule::Deadlock as usize,
+        "level": Rule::Deadlock.level(),
+        "message": message(&format!("Deadlock: {}.", words.join("; "))),
+        "locations": first,
+        "relatedLocations": others,
+    })
+}
+
+/// The object with more fields.
+fn with<const N: usize>(object: Value, fields: [(&str, Value); N]) -> Value {
+    let Value::Object(mut object) = object else { return object };
+    object.extend(fields.map(|(name, value)| (name.to_string(), value)));
+    Value::Object(object)
 }
 
 /// Both accesses, and what is known of them.

@@ -3,13 +3,15 @@
 //! One rule a line, `TYPE:PATTERN`; empty lines and lines that begin with `#` are skipped. A pattern is found
 //! anywhere in a name; `*` stands for any text, `^` and `$` for the beginning and the end. `race:` looks at the
 //! functions and files of both stacks and at the variable, `race_top:` only at the innermost function and its file.
-//! The other types that ThreadSanitizer knows have no effect here.
+//! `deadlock:` looks at the functions and files of all threads of a deadlock, where they wait and where they took what
+//! they hold, and at the names of the locks. The other types that ThreadSanitizer knows have no effect here.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::context::{Frame, SourceLocation};
+use crate::context::{Frame, HeldLock, SourceLocation};
+use crate::predicted_deadlock::PredictedDeadlock;
 use crate::report::{RacingAccess, Report};
 
 /// The rules of one file.
@@ -38,6 +40,8 @@ enum Reach {
     All,
     /// The two accesses themselves.
     Top,
+    /// Deadlocks.
+    Deadlock,
 }
 
 /// What is wrong with a line.
@@ -60,10 +64,22 @@ impl fmt::Display for BadRule {
 pub struct Suppressed {
     /// The file with the rules.
     pub file: String,
-    /// How many races and candidates were suppressed.
+    /// How many races, candidates and deadlocks were suppressed.
     pub count: usize,
-    /// Each of them.
+    /// Each pair.
     pub pairs: Vec<SuppressedPair>,
+    /// Each deadlock; absent if there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub deadlocks: Vec<SuppressedDeadlock>,
+}
+
+/// A deadlock that is not shown.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct SuppressedDeadlock {
+    /// The deadlock.
+    pub deadlock: PredictedDeadlock,
+    /// The rule, as it is written.
+    pub rule: String,
 }
 
 /// A pair that is not shown.
@@ -83,7 +99,7 @@ pub struct SuppressedPair {
 }
 
 /// Types that are known but mean nothing here.
-const IGNORED: [&str; 6] = ["thread", "mutex", "signal", "deadlock", "called_from_lib", "fiber"];
+const IGNORED: [&str; 5] = ["thread", "mutex", "signal", "called_from_lib", "fiber"];
 
 impl Suppressions {
     /// Reads the rules; `file` is what they are called.
@@ -102,11 +118,16 @@ impl Suppressions {
             let reach = match kind {
                 "race" => Reach::All,
                 "race_top" => Reach::Top,
+                "deadlock" => Reach::Deadlock,
                 kind if IGNORED.contains(&kind) => {
                     suppressions.ignored.push(line.to_string());
                     continue;
                 }
-                kind => return Err(bad(format!("unknown type of rule `{kind}`; expected race or race_top"))),
+                kind => {
+                    return Err(bad(format!(
+                        "unknown type of rule `{kind}`; expected race, race_top or deadlock"
+                    )));
+                }
             };
             let pattern = Pattern::parse(pattern).ok_or_else(|| bad("the pattern is empty".into()))?;
             suppressions.rules.push(Rule { text: line.to_string(), line: number, reach, pattern, used: 0 });
@@ -140,7 +161,16 @@ impl Suppressions {
         };
         report.races.retain(|race| keep(&race.first, &race.second, true, &race.fingerprint));
         report.undecided.retain(|open| keep(&open.first, &open.second, false, &open.fingerprint));
-        report.suppressed = Some(Suppressed { file: self.file.clone(), count: pairs.len(), pairs });
+        let mut deadlocks = Vec::new();
+        report.deadlocks.retain(|deadlock| {
+            let rule = self.rules.iter_mut().find(|rule| rule.is_about_deadlock(deadlock));
+            let Some(rule) = rule else { return true };
+            rule.used += 1;
+            deadlocks.push(SuppressedDeadlock { deadlock: deadlock.clone(), rule: rule.text.clone() });
+            false
+        });
+        let count = pairs.len() + deadlocks.len();
+        report.suppressed = Some(Suppressed { file: self.file.clone(), count, pairs, deadlocks });
     }
 
     /// The first rule that two accesses fall under, as it is written; that it was good for something is noted.
@@ -152,13 +182,33 @@ impl Suppressions {
 }
 
 impl Rule {
-    fn is_about(&self, access: &RacingAccess) -> bool {
-        let file = |location: &str| {
-            self.pattern.is_found_in(SourceLocation::parse(location).map_or(location, |place| place.file))
+    fn is_about_deadlock(&self, deadlock: &PredictedDeadlock) -> bool {
+        let place = |location: &str, stack: &[Frame]| {
+            self.is_in_file(location)
+                || stack.iter().any(|frame| {
+                    self.pattern.is_found_in(&frame.function) || self.is_in_file(&frame.location)
+                })
         };
-        let frame = |frame: &Frame| self.pattern.is_found_in(&frame.function) || file(&frame.location);
-        let at_top = access.stack.first().is_some_and(frame) || file(&access.location);
+        let held =
+            |held: &HeldLock| self.pattern.is_found_in(&held.lock) || place(&held.location, &held.stack);
+        let ended = deadlock.ended.iter().flat_map(|ended| &ended.locks);
+        self.reach == Reach::Deadlock
+            && (ended.into_iter().any(held)
+                || deadlock.waiting.iter().any(|waiting| {
+                    place(&waiting.location, &waiting.stack) || waiting.locks.iter().any(held)
+                }))
+    }
+
+    fn is_in_file(&self, location: &str) -> bool {
+        self.pattern.is_found_in(SourceLocation::parse(location).map_or(location, |place| place.file))
+    }
+
+    fn is_about(&self, access: &RacingAccess) -> bool {
+        let frame =
+            |frame: &Frame| self.pattern.is_found_in(&frame.function) || self.is_in_file(&frame.location);
+        let at_top = access.stack.first().is_some_and(frame) || self.is_in_file(&access.location);
         match self.reach {
+            Reach::Deadlock => false,
             Reach::Top => at_top,
             Reach::All => {
                 at_top || access.stack.iter().any(frame) || self.pattern.is_found_in(&access.target)

@@ -10,6 +10,7 @@ use crate::decision::{Answer, Decision};
 use crate::hunt_text;
 use crate::notes;
 use crate::page::{GLUE, Ink, Page, Text};
+use crate::predicted_deadlock;
 use crate::race_text;
 use crate::report::{Candidate, RacingAccess, Report, SliceInfo, TraceInfo};
 use crate::sink::{Sink, whole};
@@ -53,6 +54,10 @@ pub fn write(report: &Report, detail: Detail, sink: &mut Sink<'_>) -> io::Result
         race_text::write(&mut page, index + 1, race, cause, detail);
         sink.write_all(page.take().as_bytes())?;
     }
+    for (index, deadlock) in report.deadlocks.iter().enumerate() {
+        sink.look()?;
+        predicted_deadlock::write(&mut page, index + 1, deadlock);
+    }
     write_candidates(&mut page, report, detail);
     if let Some(hunt) = &report.hunt {
         hunt_text::write(&mut page, hunt);
@@ -74,6 +79,10 @@ pub fn summary(reports: &[Report]) -> String {
                 if open > 0 { format!(", {} not proven", count(open, "candidate")) } else { String::new() };
             format!("{} proven{unconfirmed}{open}", count(races, "race"))
         }
+    };
+    let pairs = match reports.iter().map(|report| report.deadlocks.len()).sum() {
+        0_usize => pairs,
+        deadlocks => format!("{pairs}, {} proven", count(deadlocks, "deadlock")),
     };
     match reports.iter().filter_map(|report| report.hunt.as_ref()).map(|hunt| hunt.deadlocks.len()).sum() {
         0_usize => pairs,
@@ -256,10 +265,14 @@ fn write_summary(page: &mut Page, report: &Report) {
         0 => String::new(),
         pairs => format!(", {} refuted", count(pairs, "pair")),
     };
+    let deadlocks = match report.deadlocks.len() {
+        0 => Text::new(),
+        deadlocks => Text::from(", ").ink(Ink::Race, format!("{} proven", count(deadlocks, "deadlock"))),
+    };
     page.blank();
     let technique = Text::from(format!("{}: ", visible(&report.technique)));
     let rest = format!("{candidates}{refuted} in {:.2} s", stats.seconds);
-    page.wrapped(0, 2, technique.append(races).add(rest));
+    page.wrapped(0, 2, technique.append(races).append(deadlocks).add(rest));
     write_asides(page, report);
     notes::of_rest(report).iter().for_each(|text| note(page, text));
     coverage_text::write(page, &report.trace);

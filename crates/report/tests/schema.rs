@@ -7,11 +7,12 @@ use foretell_report::observed::{Deed, Link};
 use foretell_report::story::{Row, StoryStep};
 use foretell_report::{
     Amount, Answer, Candidate, ClosureReport, ClosureStats, Confirmation, Counts, Coverage, Deadlock,
-    Decision, DecisionStats, Doubt, Excerpt, ExploredRace, FenceCause, Frame, HeldLock, HeldMode, Hunt,
-    HuntRun, Hunted, NOT_EXECUTED, Need, NeededRead, NeededReads, NewValue, Observed, Origin, ProgramAccess,
-    ProgramDeadlock, ProgramFailure, ProgramProperty, ProgramRace, ProgramReport, ProgramStats, Proof,
-    PropertyReport, PropertyVerdict, Race, RacingAccess, Report, SliceInfo, Stats, Steering, Stopped, Story,
-    Suppressed, SuppressedPair, TestEnding, TestRun, TraceInfo, WaitingThread, WitnessTail, schema,
+    DeadlockKind, Decision, DecisionStats, Doubt, EndedThread, Excerpt, ExploredRace, FenceCause, Frame,
+    HeldLock, HeldMode, Hunt, HuntRun, Hunted, NOT_EXECUTED, Need, NeededRead, NeededReads, NewValue,
+    Observed, Origin, PredictedDeadlock, ProgramAccess, ProgramDeadlock, ProgramFailure, ProgramProperty,
+    ProgramRace, ProgramReport, ProgramStats, Proof, PropertyReport, PropertyVerdict, Race, RacingAccess,
+    Report, SliceInfo, Stats, Steering, Stopped, Story, Suppressed, SuppressedDeadlock, SuppressedPair,
+    TestEnding, TestRun, TraceInfo, WaitingThread, WitnessTail, schema,
 };
 use foretell_trace::Model;
 use foretell_trace::values::Obstacle;
@@ -159,6 +160,7 @@ fn races() -> [Race; 2] {
 fn hunt() -> Hunt {
     let locks = accesses()[0].locks.clone().unwrap_or_default();
     let waiting = WaitingThread {
+        event: Some(7),
         thread: text("a"),
         waits_for: text("lock l"),
         held_by: Some(text("b")),
@@ -185,6 +187,20 @@ fn hunt() -> Hunt {
         stopped: Stopped::NothingNew,
         runs: vec![run],
         deadlocks: vec![Deadlock { run: 1, seed: 7, waiting: vec![waiting], cycle: 1 }],
+    }
+}
+
+fn deadlock() -> PredictedDeadlock {
+    let waiting = hunt().deadlocks.remove(0).waiting;
+    PredictedDeadlock {
+        kind: DeadlockKind::Locks,
+        ended: Some(EndedThread { thread: text("T2"), event: 9, locks: waiting[0].locks.clone() }),
+        waiting,
+        model: Some(Model::Values),
+        witness: Some(vec![1, 9, 7]),
+        witness_length: Some(3),
+        confirmation: Some(Confirmation::of_machine()),
+        fingerprint: fingerprint(),
     }
 }
 
@@ -221,6 +237,7 @@ fn report() -> Report {
                 rule: text("race:x"),
                 fingerprint: fingerprint(),
             }],
+            deadlocks: vec![SuppressedDeadlock { deadlock: deadlock(), rule: text("deadlock:x") }],
         }),
         known: Some(Known {
             files: vec![text("old.json")],
@@ -232,8 +249,10 @@ fn report() -> Report {
                 proven: false,
                 fingerprint: text("v1:0123456789abcdef"),
             }],
+            deadlocks: vec![deadlock()],
         }),
         races: races().to_vec(),
+        deadlocks: vec![deadlock()],
         excerpts: BTreeMap::default(),
         undecided: vec![Candidate {
             first,
@@ -248,6 +267,8 @@ fn report() -> Report {
             peak_memory_bytes: Some(1 << 40),
             forgotten_accesses: 1,
             refuted: 2,
+            deadlocks_refuted: 1,
+            deadlocks_undecided: 1,
             not_in_window: 3,
             not_examined: 4,
             not_recomputed: 5,

@@ -5,6 +5,8 @@
 //! ```text
 //! #! about: one sentence
 //! #! races: 2-7 3-9                 the races of the same-write model; nothing if there are none
+//! #! deadlocks: 2-6 1-4             the deadlocks of the same model, each by the events that wait, sorted, and at last
+//!                                   the end of a thread that has taken a lock with it; may be left out if there are none
 //! #! misses hb 2-7: the reason      a technique does not report a race
 //! #! adds wcp 5-10: the reason      a technique reports what is no race of that model
 //! #! undecided: 1-10                the trace does not say enough: exact techniques neither prove nor refute these
@@ -26,6 +28,8 @@ pub struct Example {
     pub text: String,
     /// The races of the same-write model.
     pub races: BTreeSet<Numbers>,
+    /// The deadlocks of the same-write model: the events of each.
+    pub deadlocks: BTreeSet<Vec<u32>>,
     /// What exact techniques can neither prove nor refute.
     pub undecided: BTreeSet<Numbers>,
     /// Where techniques differ from that.
@@ -90,8 +94,13 @@ fn example(path: &Path) -> Example {
     let races = value("races:").unwrap_or_else(|| panic!("{name}: which races has it?"));
     let pairs = |list: &str| list.split_whitespace().map(|pair| numbers(&name, pair)).collect();
     let (races, undecided) = (pairs(races), pairs(value("undecided:").unwrap_or_default()));
+    let stuck = |events: &str| {
+        let parsed: Option<Vec<u32>> = events.split('-').map(|event| event.parse().ok()).collect();
+        parsed.unwrap_or_else(|| panic!("{name}: `{events}` are no events"))
+    };
+    let deadlocks = value("deadlocks:").unwrap_or_default().split_whitespace().map(stuck).collect();
     let differences = header.iter().filter_map(|line| difference(&name, line)).collect();
-    Example { name, races, undecided, differences, text }
+    Example { name, races, deadlocks, undecided, differences, text }
 }
 
 fn difference(name: &str, line: &str) -> Option<Difference> {

@@ -58,6 +58,20 @@ impl<S: Shadow> Machine<'_, S> {
         self.threads().filter_map(|thread| self.blocked_thread(thread)).collect()
     }
 
+    /// The thread that holds the lock which the thread's next step takes, or that the step joins. Nothing is said of
+    /// notifications: who waits for one as well waits for the lock in any case.
+    pub fn held_up_by(&self, thread: ThreadRef) -> Option<String> {
+        let step = self.next(thread).filter(|_| !self.enabled(thread))?;
+        match step.action {
+            Action::Acquire(lock) | Action::Woken { lock, .. } => {
+                let lock = &self.locks[lock as usize];
+                (lock.depth > 0 && lock.owner != thread).then(|| self.thread_name(lock.owner))
+            }
+            Action::Join(other) => Some(self.thread_name(other)),
+            _ => None,
+        }
+    }
+
     fn blocked_thread(&self, thread: ThreadRef) -> Option<Blocked> {
         let step = self.next(thread).filter(|_| !self.enabled(thread))?;
         let wants = match step.action {

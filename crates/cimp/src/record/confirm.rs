@@ -16,17 +16,32 @@ pub fn confirm(program: &Program, trace: &Trace, witness: &[EventId]) -> Result<
     let Some((before, &[first, second])) = witness.split_last_chunk::<2>() else {
         return Err("a witness has at least two events".to_owned());
     };
-    let steps = trace.steps().ok_or("the trace has no step counts")?;
-    let is_step: Vec<bool> = steps.since().map(|steps| steps > 0).collect();
-    let mut replay = Replay { machine: Machine::new(program, Bounds::default()), trace };
-    for (index, &event) in before.iter().enumerate() {
-        if is_step.get(event.index()) == Some(&true) {
-            let thread = replay.next_is(event)?;
-            let wake = replay.whom_to_wake(thread, &before[index + 1..]);
-            replay.take(event, Turn { thread, wake })?;
+    Replay::after(program, trace, before)?.race(first, second)
+}
+
+/// Runs the program as the schedule of a deadlock says, up to the events that wait. Then each of these must be the next
+/// step of its thread, and the lock that it takes be held by the thread of the next one, or the thread that it joins be
+/// that thread; the last one is held up by the thread of the first, or by that of the `ended` event.
+pub fn confirm_stuck(
+    program: &Program,
+    trace: &Trace,
+    before: &[EventId],
+    waits: &[EventId],
+    ended: Option<EventId>,
+) -> Result<(), String> {
+    let replay = Replay::after(program, trace, before)?;
+    let thread = |id: EventId| Ok(trace.names().threads.name(replay.event(id)?.thread));
+    let next = waits.iter().skip(1).copied();
+    for (&wait, holder) in waits.iter().zip(next.chain(ended.or(waits.first().copied()))) {
+        let held_up_by = replay.machine.held_up_by(replay.next_is(wait)?);
+        let holder: Result<&str, String> = thread(holder);
+        let holder = holder?;
+        if held_up_by.as_deref() != Some(holder) {
+            let instead = held_up_by.as_deref().unwrap_or("no thread");
+            return Err(format!("event {wait}: it waits for {instead}, not for {holder}"));
         }
     }
-    replay.race(first, second)
+    Ok(())
 }
 
 struct Replay<'p> {
@@ -34,7 +49,22 @@ struct Replay<'p> {
     trace: &'p Trace,
 }
 
-impl Replay<'_> {
+impl<'p> Replay<'p> {
+    /// The state after these events.
+    fn after(program: &'p Program, trace: &'p Trace, before: &[EventId]) -> Result<Replay<'p>, String> {
+        let steps = trace.steps().ok_or("the trace has no step counts")?;
+        let is_step: Vec<bool> = steps.since().map(|steps| steps > 0).collect();
+        let mut replay = Replay { machine: Machine::new(program, Bounds::default()), trace };
+        for (index, &event) in before.iter().enumerate() {
+            if is_step.get(event.index()) == Some(&true) {
+                let thread = replay.next_is(event)?;
+                let wake = replay.whom_to_wake(thread, &before[index + 1..]);
+                replay.take(event, Turn { thread, wake })?;
+            }
+        }
+        Ok(replay)
+    }
+
     fn event(&self, event: EventId) -> Result<Event, String> {
         let events = self.trace.events();
         events.get(event.index()).copied().ok_or_else(|| format!("the trace has no event {event}"))

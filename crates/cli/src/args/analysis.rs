@@ -8,7 +8,7 @@ use clap::ValueEnum;
 use clap::builder::PossibleValuesParser;
 use clap::builder::TypedValueParser as _;
 use foretell_detect::Pairs;
-use foretell_engine::{Choice, Plan};
+use foretell_engine::{Choice, Find, Plan};
 use foretell_native::Follow;
 use foretell_predict::Technique;
 use foretell_trace::Trace;
@@ -21,6 +21,7 @@ use super::values::{
     MaxRaces, TimeLimit, Window, parse_duration, parse_max_races, parse_pair, parse_size, parse_time_limit,
     parse_window,
 };
+use crate::error::Failure;
 use crate::slice::Purpose;
 
 #[derive(Debug, clap::Args)]
@@ -85,6 +86,15 @@ pub(crate) struct WantedArgs {
         long_help = technique_help(), help_heading = heading::ANALYSIS
     )]
     pub(crate) technique: Vec<Choice>,
+    /// Choose what to look for, separated by commas: races, deadlocks or all [default: all that the technique proves]
+    ///
+    /// Deadlocks are threads that wait for each other's locks, or for each other's end, for ever (docs/deadlocks.md).
+    /// Techniques that decide exactly prove them: rf, mcm, rv, rv-nre, recipe, auto.
+    #[arg(
+        long, value_delimiter = ',', value_parser = Kind::parse, value_name = "KINDS",
+        help_heading = heading::ANALYSIS
+    )]
+    pub(crate) find: Vec<Kind>,
     #[command(flatten)]
     pub(crate) search: SearchArgs,
     #[arg(
@@ -120,7 +130,59 @@ impl WantedArgs {
 
     /// The plan for one technique.
     pub(crate) fn plan(&self, choice: Choice) -> Plan {
-        self.search.plan(choice, self.report.witness, self.max_races)
+        Plan { find: self.find_by(choice), ..self.search.plan(choice, self.report.witness, self.max_races) }
+    }
+
+    /// What is looked for with one technique: all that it can prove, unless the user chooses.
+    fn find_by(&self, choice: Choice) -> Find {
+        let wants = |kind| self.find.iter().any(|&wanted| wanted == kind || wanted == Kind::All);
+        let all = Find::all_by(choice);
+        match self.find[..] {
+            [] => all,
+            _ => Find { races: wants(Kind::Races), deadlocks: wants(Kind::Deadlocks) && all.deadlocks },
+        }
+    }
+
+    /// Refuses to look for what the technique cannot prove, or where it cannot be looked for.
+    pub(crate) fn check_find(&self) -> Result<(), Failure> {
+        if !self.find.contains(&Kind::Deadlocks) {
+            return Ok(());
+        }
+        if self.slice.is_some() {
+            return Err(Failure::Usage(
+                "--find deadlocks: a slice does not have all locks; leave out --slice".into(),
+            ));
+        }
+        match self.technique.iter().find(|choice| choice.decides_goals_by().is_none()) {
+            Some(choice) => Err(Failure::Usage(format!(
+                "--find deadlocks: {} does not prove deadlocks; rf, mcm, rv, rv-nre, recipe and auto do",
+                choice.name()
+            ))),
+            None => Ok(()),
+        }
+    }
+}
+
+/// What is looked for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Kind {
+    Races,
+    Deadlocks,
+    /// Everything that this version knows.
+    All,
+}
+
+impl Kind {
+    fn parse(text: &str) -> Result<Kind, String> {
+        match text {
+            "races" => Ok(Kind::Races),
+            "deadlocks" => Ok(Kind::Deadlocks),
+            "all" => Ok(Kind::All),
+            "memory" | "assertions" | "wakeups" | "atomicity" => {
+                Err(format!("this version does not look for {text} yet, but for races and deadlocks"))
+            }
+            _ => Err("expected races, deadlocks or all".to_string()),
+        }
     }
 }
 
@@ -171,6 +233,7 @@ impl SearchArgs {
     pub(crate) fn plan(&self, choice: Choice, witness_steps: usize, max_races: MaxRaces) -> Plan {
         Plan {
             choice,
+            find: Find::RACES,
             pairs: self.pairs.into(),
             witness_steps,
             max_races: max_races.0,

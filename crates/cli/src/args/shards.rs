@@ -43,7 +43,7 @@ pub(crate) struct ShardArgs {
     ///
     /// `foretell plan TRACE -o DIR` makes the plan (docs/large-traces.md).
     #[arg(
-        long, value_name = "DIR", conflicts_with_all = ["traces", "pair", "slice", "baseline", "suppressions"],
+        long, value_name = "DIR", conflicts_with_all = ["traces", "pair", "find", "slice", "baseline", "suppressions"],
         help_heading = heading::INPUT
     )]
     pub(crate) plan: Option<PathBuf>,

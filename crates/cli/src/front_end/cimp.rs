@@ -125,7 +125,8 @@ fn deadlock(ending: &Ending, plan: &RunPlan) -> Option<Deadlock> {
             Wanted::End(thread) => (format!("the end of {thread}"), Some(thread.clone())),
         };
         let (thread, location) = (blocked.thread.clone(), blocked.position.to_string());
-        WaitingThread { thread, waits_for, held_by, location, stack: Vec::new(), locks: Vec::new() }
+        let (event, stack, locks) = (None, Vec::new(), Vec::new());
+        WaitingThread { event, thread, waits_for, held_by, location, stack, locks }
     };
     Some(Deadlock::new(plan.run, plan.seed, blocked.iter().map(waiting).collect()))
 }

@@ -3,13 +3,13 @@
 use std::fs;
 
 use foretell_cimp::machine::{Bounds, Failure as Failed, Fault};
-use foretell_cimp::record::{self, Ending, Limits, Run, confirm, detours};
+use foretell_cimp::record::{self, Ending, Limits, Run, confirm, confirm_stuck, detours};
 use foretell_cimp::scheduler::{
     Contest, DrFinder, Given, Pct, Pos, Random, RoundRobin, Schedule, Scheduler, Serial,
 };
 use foretell_engine::untaken::Branches;
 use foretell_engine::witness_schedule::Origin;
-use foretell_engine::{Analysis, Control, Description, Found, Input, Plan, UntakenBranches};
+use foretell_engine::{Analysis, Control, Description, Found, FoundDeadlock, Input, Plan, UntakenBranches};
 use foretell_report::{Confirmation, Report};
 use foretell_schedule::{Name, Relation, Strategy};
 
@@ -153,10 +153,14 @@ impl Recorded<'_> {
         let input = Input::of_trace(&program, &self.run.trace).with_untaken(untaken);
         let measured = Measured::new(&input, plan, &control)?;
         let driven = self.drive(&measured.analysis, &control)?;
+        let stuck = self.drive_into_deadlocks(&measured.analysis, &control)?;
         let origin = Some(Origin { program: &program, ..Origin::default() });
         let how = Description { origin, ..wanted.description() };
         let mut report = measured.report(&input, &how, self.file, &control)?;
         enter(&mut report, driven);
+        for (deadlock, confirmation) in report.deadlocks.iter_mut().zip(stuck) {
+            deadlock.confirmation = confirmation;
+        }
         report.ending = ending_text(&self.run.ending);
         report.complete &= report.ending.is_none();
         Ok(report)
@@ -181,6 +185,31 @@ impl Recorded<'_> {
             })
         };
         analysis.races.iter().map(drive).collect()
+    }
+
+    /// The same for deadlocks.
+    fn drive_into_deadlocks(
+        &self,
+        analysis: &Analysis,
+        control: &dyn Control,
+    ) -> Result<Vec<Option<Confirmation>>, Failure> {
+        let drive = |found: &FoundDeadlock| {
+            let (finding, program) = (&found.finding, &self.source.program);
+            let before = finding.schedule().len().checked_sub(finding.waits().len());
+            let Some(before) = before.and_then(|before| finding.schedule().get(..before)) else {
+                return Ok(None);
+            };
+            if control.is_urgent() {
+                return Ok(Some(Confirmation::not("there was no time for that")));
+            }
+            let driven = confirm_stuck(program, &self.run.trace, before, finding.waits(), finding.ended());
+            driven.map(|()| Some(Confirmation::of_machine())).map_err(|problem| {
+                Failure::Internal(format!(
+                    "the program does not follow the schedule to a deadlock: {problem}"
+                ))
+            })
+        };
+        analysis.deadlocks.iter().map(drive).collect()
     }
 }
 

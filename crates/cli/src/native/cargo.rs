@@ -38,6 +38,7 @@ pub(crate) struct Program {
 pub(crate) fn run(args: &CargoArgs) -> Result<Outcome, Failure> {
     stop::listen()?;
     args.wanted.refuse_slice()?;
+    args.wanted.check_find()?;
     args.wanted.report.check_outputs()?;
     let tools = Tools::find_for_rust()?;
     match args.action {

@@ -27,7 +27,7 @@ fn essence(ran: &Ran) -> Value {
 fn code_for(report: &Value) -> i32 {
     let is_empty = |list: &str| report[list].as_array().expect("a list").is_empty();
     let stats = &report["stats"];
-    if !is_empty("races") {
+    if !is_empty("races") || report.get("deadlocks").is_some() {
         1
     } else if !is_empty("undecided") || stats["not_in_window"] != 0 || stats["not_examined"] != 0 {
         3

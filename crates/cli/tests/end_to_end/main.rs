@@ -6,6 +6,7 @@ mod browse;
 mod certify;
 mod compare;
 mod coverage;
+mod deadlocks;
 mod documents;
 mod exact;
 mod explain;

@@ -7,6 +7,7 @@ mod cargo;
 mod code;
 mod corpus;
 mod coverage;
+mod deadlocks;
 mod dependence;
 mod doctor;
 mod ending;

@@ -6,8 +6,11 @@ use foretell_cimp::program::Program;
 use foretell_cimp::record::{Run, detours};
 use foretell_detect::{Pair, Pairs};
 use foretell_engine::untaken::Branches;
-use foretell_engine::{Analysis, Choice, Found, Input, Plan, Reason, Unattended, UntakenBranches, analyse};
+use foretell_engine::{
+    Analysis, Choice, Find, Found, Input, Plan, Reason, Unattended, UntakenBranches, analyse,
+};
 use foretell_predict::{Limit, Technique};
+use foretell_witness::Deadlock;
 use foretell_z3::Pool;
 
 /// The answer of one technique.
@@ -18,6 +21,8 @@ pub(crate) struct Answer {
     pub(crate) proven: Vec<Found>,
     /// What is proven on untaken branches.
     pub(crate) untaken: Vec<Found>,
+    /// The deadlocks that are proven.
+    pub(crate) deadlocks: Vec<Deadlock>,
 }
 
 /// Asks the technique. An error means that one of its schedules is wrong, or that it has no answer, though it decides
@@ -25,6 +30,7 @@ pub(crate) struct Answer {
 pub(crate) fn ask(technique: Technique, program: &Program, run: &Run) -> Result<Answer, String> {
     let plan = Plan {
         choice: Choice::One(technique),
+        find: Find::all_by(Choice::One(technique)),
         pairs: Pairs::All,
         witness_steps: usize::MAX,
         max_races: usize::MAX,
@@ -41,7 +47,8 @@ pub(crate) fn ask(technique: Technique, program: &Program, run: &Run) -> Result<
     let (proven, untaken): (Vec<Found>, Vec<Found>) =
         analysis.races.into_iter().partition(|found| found.branch.is_none());
     let reported = proven.iter().map(Found::pair).chain(open).collect();
-    Ok(Answer { reported, proven, untaken })
+    let deadlocks = analysis.deadlocks.into_iter().map(|found| found.finding).collect();
+    Ok(Answer { reported, proven, untaken, deadlocks })
 }
 
 /// A technique that decides pairs leaves none open, but for those that it has no answer to by its nature.

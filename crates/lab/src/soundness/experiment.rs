@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 
 use foretell_cimp::explore::{self, explore};
 use foretell_cimp::program::Program;
-use foretell_cimp::record::{self, Run, confirm};
+use foretell_cimp::record::{self, Run, confirm, confirm_stuck};
 use foretell_cimp::scheduler::{Pct, Random, RoundRobin, Scheduler, Serial};
 use foretell_detect::Pair;
 use foretell_engine::Found;
 use foretell_predict::Technique;
 use foretell_testkit::random;
 use foretell_trace::Trace;
-use foretell_witness::{Finding, Proof};
+use foretell_witness::{Deadlock, Finding, Proof};
 
 use super::claims::ask;
 use super::tally::{Race, Tally, Word};
@@ -134,6 +134,12 @@ fn judge(program: &Program, run: &Run, real: &BTreeSet<Race>, tally: &mut Tally)
             examine_race(program, run, found, &race, real, tally).map_err(|bad| bad.of(&named, run))?;
             word.proven.insert(race);
         }
+        for deadlock in &answer.deadlocks {
+            follow_stuck(program, &run.trace, deadlock, tally).map_err(|why| {
+                wrong(Kind::FalseSchedule, format!("{} proves a deadlock, but {why}", technique.name()))
+            })?;
+            tally.deadlocks[usize::from(technique == Technique::Recipe)] += 1;
+        }
         for found in &answer.untaken {
             let trace = found.branch.as_ref().map_or(&run.trace, |branch| &branch.trace);
             let race = race(trace, found.pair());
@@ -191,6 +197,19 @@ fn follow(program: &Program, trace: &Trace, finding: &Finding, tally: &mut Tally
         }
         Proof::Unordered => Ok(()),
     }
+}
+
+/// Runs the program into the deadlock.
+fn follow_stuck(
+    program: &Program,
+    trace: &Trace,
+    deadlock: &Deadlock,
+    tally: &mut Tally,
+) -> Result<(), String> {
+    tally.replayed += 1;
+    let before = deadlock.schedule().len().saturating_sub(deadlock.waits().len());
+    let before = deadlock.schedule().get(..before).unwrap_or_default();
+    confirm_stuck(program, trace, before, deadlock.waits(), deadlock.ended())
 }
 
 /// The race that a pair of events would be.

@@ -44,6 +44,8 @@ pub(crate) struct Tally {
     runs: u64,
     /// Schedules that were run on the program again.
     pub(crate) replayed: u64,
+    /// Proven deadlocks into which the program was run: by all techniques but the last, and by the last.
+    pub(crate) deadlocks: [usize; 2],
     /// For each run, the races that its program has.
     real: usize,
     /// One for each technique, and one for the last with the ways that the run did not go.
@@ -89,6 +91,7 @@ impl Tally {
         self.runs += other.runs;
         self.replayed += other.replayed;
         self.real += other.real;
+        self.deadlocks.iter_mut().zip(other.deadlocks).for_each(|(all, more)| *all += more);
         for (line, more) in self.lines.iter_mut().zip(other.lines) {
             line.proven += more.proven;
             line.reported += more.reported;
@@ -117,10 +120,11 @@ impl Tally {
 
     /// One line about how far it is.
     pub(crate) fn summary(&self) -> String {
-        let Tally { programs, too_large, states, runs, real, replayed, .. } = self;
+        let Tally { programs, too_large, states, runs, real, replayed, deadlocks, .. } = self;
+        let deadlocks = deadlocks[1];
         format!(
             "{programs} programs ({too_large} more too large), {states} states, {runs} runs with {real} races to find, \
-             {replayed} schedules replayed"
+             {deadlocks} deadlocks proven by the last technique, {replayed} schedules replayed"
         )
     }
 }

@@ -3,7 +3,8 @@
 //! Most traces have none, which shows at once: what is held while something is wanted gives a graph of resources, and
 //! only waits within one of its strongly connected components can be part of a circle.
 
-use foretell_trace::LockMode;
+use foretell_detect::lock_set::LockSetId;
+use foretell_trace::{LockId, LockMode};
 use rustc_hash::FxHashMap;
 
 use super::{Resource, Wait, Waits};
@@ -11,7 +12,7 @@ use super::{Resource, Wait, Waits};
 /// So many steps are made in search of circles.
 const MOST_STEPS: u64 = 20_000_000;
 /// So many circles are kept.
-const MOST_CIRCLES: usize = 100_000;
+const MOST_CIRCLES: usize = 20_000;
 /// After so many steps it is asked whether to stop.
 const STEPS_AT_ONCE: u64 = 1 << 16;
 
@@ -24,7 +25,7 @@ pub(super) struct Found {
 
 /// All circles, and whether there may be more.
 pub(super) fn find(waits: &Waits, is_stopped: impl Fn() -> bool) -> (Vec<Found>, bool) {
-    let mut found = of_ended(waits);
+    let (mut found, are_more) = of_ended(waits);
     let mut search = Search::new(waits, is_stopped);
     for start in search.within.clone() {
         search.begin(start);
@@ -33,26 +34,37 @@ pub(super) fn find(waits: &Waits, is_stopped: impl Fn() -> bool) -> (Vec<Found>,
         }
     }
     found.append(&mut search.found);
-    (found, search.are_more)
+    (found, are_more || search.are_more)
 }
 
-/// A wait for a lock that a thread has taken with it is a circle by itself.
-fn of_ended(waits: &Waits) -> Vec<Found> {
+/// A wait for a lock that a thread has taken with it is a circle by itself. Says whether there are more than are kept.
+fn of_ended(waits: &Waits) -> (Vec<Found>, bool) {
+    let mut by_lock: FxHashMap<LockId, Vec<usize>> = FxHashMap::default();
+    for (ended, &(_, _, held)) in waits.ended.iter().enumerate() {
+        for &(lock, _) in waits.locks.locks(held) {
+            by_lock.entry(lock).or_default().push(ended);
+        }
+    }
     let mut found = Vec::new();
     for (number, wait) in waits.waits.iter().enumerate() {
-        let holds = |&(ended, _): &(usize, &(_, _, _))| {
-            let &(_, thread, held) = &waits.ended[ended];
-            thread != wait.thread && waits.holds(held, wait)
-        };
-        let by = waits.ended.iter().enumerate().filter(holds);
-        found.extend(by.map(|(ended, _)| Found { waits: vec![number], ended: Some(ended) }));
+        let Resource::Lock(lock) = wait.wanted else { continue };
+        for &ended in by_lock.get(&lock).into_iter().flatten() {
+            let (_, thread, held) = waits.ended[ended];
+            if thread == wait.thread || !waits.holds(held, wait) {
+                continue;
+            }
+            if found.len() >= MOST_CIRCLES {
+                return (found, true);
+            }
+            found.push(Found { waits: vec![number], ended: Some(ended) });
+        }
     }
-    found
+    (found, false)
 }
 
 impl Waits {
     /// Whether who holds these locks holds the wait up.
-    fn holds(&self, held: foretell_detect::lock_set::LockSetId, wait: &Wait) -> bool {
+    fn holds(&self, held: LockSetId, wait: &Wait) -> bool {
         let Resource::Lock(wanted) = wait.wanted else { return false };
         self.locks.locks(held).iter().any(|&(lock, mode)| lock == wanted && mode.excludes(wait.mode))
     }

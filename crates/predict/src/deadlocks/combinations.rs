@@ -12,42 +12,49 @@ use super::{Circle, CircleKey, Circles, Waits};
 /// close to each other, and so many of these.
 const MOST_COMBINATIONS: u64 = 4096;
 
-/// The combinations of all circles, those that count as one together, in the order of the trace.
-pub(super) fn of_all(waits: &Waits, found: &[Found], pairs: Pairs) -> Vec<Circles> {
+/// So many circles are handed out in all.
+const MOST_IN_ALL: usize = 1 << 20;
+
+/// The combinations of all circles, those that count as one together, in the order of the trace; and whether circles
+/// were left out that count as none of these.
+pub(super) fn of_all(waits: &Waits, found: &[Found], pairs: Pairs) -> (Vec<Circles>, bool) {
+    let most = usize::try_from(MOST_COMBINATIONS).unwrap_or(usize::MAX);
     let mut all: BTreeMap<CircleKey, Circles> = BTreeMap::new();
+    let (mut count, mut are_more) = (0, false);
     for circle in found {
-        let (circles, left_out) = combinations(waits, circle);
-        match pairs {
-            Pairs::ByLocation => {
-                let mut places: Vec<_> = circle.waits.iter().map(|&wait| waits.waits[wait].loc).collect();
-                places.sort_unstable();
-                let key = CircleKey::Locations(places);
-                let new = Circles { key: key.clone(), circles: Vec::new(), left_out: 0 };
-                let known = all.entry(key).or_insert(new);
-                known.circles.extend(circles);
-                known.left_out += left_out;
-            }
-            Pairs::All => {
-                for (place, circle) in circles.into_iter().enumerate() {
-                    let mut events = circle.waits.clone();
-                    events.sort_unstable();
-                    events.extend(circle.ended);
-                    let key = CircleKey::Events(events);
-                    let left_out = if place == 0 { left_out } else { 0 };
-                    all.insert(key.clone(), Circles { key, circles: vec![circle], left_out });
-                }
-            }
+        if count >= MOST_IN_ALL {
+            are_more = true;
+            break;
         }
+        let (circles, left_out) = combinations(waits, circle);
+        count += circles.len();
+        if pairs == Pairs::All {
+            are_more |= left_out > 0;
+            for circle in circles {
+                let mut events = circle.waits.clone();
+                events.sort_unstable();
+                events.extend(circle.ended);
+                let key = CircleKey::Events(events);
+                all.insert(key.clone(), Circles { key, circles: vec![circle], left_out: 0 });
+            }
+            continue;
+        }
+        let mut places: Vec<_> = circle.waits.iter().map(|&wait| waits.waits[wait].loc).collect();
+        places.sort_unstable();
+        let key = CircleKey::Locations(places);
+        let new = Circles { key: key.clone(), circles: Vec::new(), left_out: 0 };
+        let known = all.entry(key).or_insert(new);
+        known.circles.extend(circles);
+        known.left_out += left_out;
     }
     let mut all: Vec<Circles> = all.into_values().filter(|circles| !circles.circles.is_empty()).collect();
     for circles in &mut all {
         circles.circles.sort_by_cached_key(|circle| (span(circle), circle.waits.clone()));
-        let most = usize::try_from(MOST_COMBINATIONS).unwrap_or(usize::MAX);
         circles.left_out += circles.circles.len().saturating_sub(most) as u64;
         circles.circles.truncate(most);
     }
     all.sort_by_cached_key(|circles| circles.circles.first().map(|circle| circle.waits.clone()));
-    all
+    (all, are_more)
 }
 
 /// How far apart the events of a circle are.

@@ -9,6 +9,7 @@ use std::time::Duration;
 use foretell_detect::Pairs;
 use foretell_predict::{Budget, Circle, Goal, Limit, Predictor, Technique, Verdict, Waits, Witness};
 use foretell_testkit::brute::{self, Rules};
+use foretell_testkit::corpus::examples;
 use foretell_testkit::depending;
 use foretell_testkit::tiny::{self, Features, Shape};
 use foretell_trace::{EventId, Trace};
@@ -174,6 +175,23 @@ fn deadlocks_that_depend_on_few_reads_are_those_of_the_oracle() {
         more += usize::from(found.len() > answers(Technique::Mcm, &trace, None).0.len());
     }
     assert!(yes > 100 && more > 0, "{yes} {more}");
+}
+
+#[test]
+fn examples_have_the_deadlocks_that_they_say() {
+    let mut stuck_examples = 0;
+    for example in examples() {
+        let trace = foretell_testkit::trace(&example.text);
+        let (proven, _) = answers(Technique::Rf, &trace, None);
+        let events = |circle: &Circle| {
+            let (waits, ended) = stuck(circle);
+            waits.iter().chain(&ended).map(|event| event.number()).collect()
+        };
+        let found: BTreeSet<Vec<u32>> = proven.iter().map(|(circle, _)| events(circle)).collect();
+        assert_eq!(found, example.deadlocks, "{}", example.name);
+        stuck_examples += usize::from(!found.is_empty());
+    }
+    assert!(stuck_examples >= 8, "{stuck_examples}: is the corpus complete?");
 }
 
 /// A schedule that lacks a step of a thread that waits, a circle with a gap, and an end that has not come.

@@ -18,6 +18,7 @@ use crate::moved::Moved;
 use crate::notes;
 use crate::observed::{Deed, Observed};
 use crate::picture::{Kind, LockChange, Picture};
+use crate::predicted_deadlock::PredictedDeadlock;
 use crate::race_text::deed;
 use crate::reads::{NeededRead, NeededReads};
 use crate::reads_text;
@@ -51,6 +52,8 @@ struct ReportData {
     notes: Vec<Text>,
     #[serde(skip_serializing_if = "Option::is_none")]
     hunt: Option<HuntData>,
+    /// Deadlocks that a schedule leads to.
+    deadlocks: Vec<DeadlockData>,
     /// How many events the run has.
     events: usize,
     causes: Vec<CauseData>,
@@ -276,6 +279,7 @@ fn report_data(report: &Report, texts: &mut Texts, sink: &Sink<'_>) -> io::Resul
         facts: facts(report).iter().map(|fact| texts.text(fact)).collect(),
         notes,
         hunt: report.hunt.as_ref().map(|hunt| hunt_data(hunt, texts)),
+        deadlocks: report.deadlocks.iter().map(|deadlock| predicted_data(deadlock, texts)).collect(),
         events: report.trace.events,
         races: each(rendered, sink, |race| race_data(race, texts))?,
         open: each(report.undecided.iter(), sink, |open| open_data(open, texts))?,
@@ -393,14 +397,23 @@ fn hunt_data(hunt: &Hunt, texts: &mut Texts) -> HuntData {
 }
 
 fn deadlock_data(deadlock: &Deadlock, texts: &mut Texts) -> DeadlockData {
-    let waiting = |waiting: &WaitingThread| WaitingData {
+    DeadlockData { title: deadlock.title(), waiting: waiting_data(&deadlock.waiting, texts) }
+}
+
+fn predicted_data(deadlock: &PredictedDeadlock, texts: &mut Texts) -> DeadlockData {
+    let waiting = waiting_data(&deadlock.waiting, texts);
+    DeadlockData { title: format!("{} (proven by a schedule)", deadlock.title()), waiting }
+}
+
+fn waiting_data(waiting: &[WaitingThread], texts: &mut Texts) -> Vec<WaitingData> {
+    let one = |waiting: &WaitingThread| WaitingData {
         thread: texts.text(&waiting.thread),
         waits: texts.text(&waiting.words()),
         place: texts.place(&waiting.location),
         stack: texts.stack(&waiting.stack),
         locks: locks_data(&waiting.locks, texts),
     };
-    DeadlockData { title: deadlock.title(), waiting: deadlock.waiting.iter().map(waiting).collect() }
+    waiting.iter().map(one).collect()
 }
 
 fn origin_data(origin: &Origin, texts: &mut Texts) -> OriginData {

@@ -38,17 +38,20 @@ function waitingThread({ thread, waits, place, stack, locks }) {
   );
 }
 
+/** Threads that wait for each other. */
+function deadlockView({ title, waiting }) {
+  return make("details", { class: "deadlock", open: true }, make("summary", {}, make("b", { class: "verdict-bad" }, "Deadlock"), `: ${title}`), make("div", { class: "accesses" }, waiting.map(waitingThread)));
+}
+
 /** What is to be known of the hunt as a whole. */
 function huntView(hunt) {
   if (!hunt) return null;
-  const deadlock = ({ title, waiting }) =>
-    make("details", { class: "deadlock", open: true }, make("summary", {}, make("b", { class: "verdict-bad" }, "Deadlock"), `: ${title}`), make("div", { class: "accesses" }, waiting.map(waitingThread)));
   return make(
     "section",
     { class: "hunt", "aria-label": "Hunt" },
     make("p", {}, make("b", {}, "hunt"), `: ${hunt.words}`),
     hunt.runs.length > 1 && curve(hunt.runs),
     hunt.endings.map((ending) => make("p", { class: "note" }, text(ending))),
-    hunt.deadlocks.map(deadlock),
+    hunt.deadlocks.map(deadlockView),
   );
 }

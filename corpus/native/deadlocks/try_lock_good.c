@@ -1,0 +1,33 @@
+// Who takes the locks in the other order only tries to take the second one, and gives up.
+#include <pthread.h>
+
+static pthread_mutex_t left = PTHREAD_MUTEX_INITIALIZER, right = PTHREAD_MUTEX_INITIALIZER;
+static int balance;
+
+static void *forth(void *unused) {
+    pthread_mutex_lock(&left);
+    pthread_mutex_lock(&right);
+    balance++;
+    pthread_mutex_unlock(&right);
+    pthread_mutex_unlock(&left);
+    return unused;
+}
+
+static void *back(void *unused) {
+    pthread_mutex_lock(&right);
+    if (pthread_mutex_trylock(&left) == 0) {
+        balance--;
+        pthread_mutex_unlock(&left);
+    }
+    pthread_mutex_unlock(&right);
+    return unused;
+}
+
+int main(void) {
+    pthread_t one, other;
+    pthread_create(&one, 0, forth, 0);
+    pthread_create(&other, 0, back, 0);
+    pthread_join(one, 0);
+    pthread_join(other, 0);
+    return 0;
+}
