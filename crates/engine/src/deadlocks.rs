@@ -46,10 +46,11 @@ pub(crate) struct JudgedDeadlocks {
     pub(crate) notes: Vec<Note>,
 }
 
-/// Looks for deadlocks. The trace is read into memory only if something in it may be one.
+/// Looks for deadlocks; none is begun after a time. The trace is read into memory only if something in it may be one.
 pub(crate) fn find(
     input: &Input<'_>,
     plan: &Plan,
+    until: Option<Instant>,
     control: &dyn Control,
     workers: &mut Workers,
     room: &mut Room,
@@ -57,9 +58,10 @@ pub(crate) fn find(
     let mut judged = JudgedDeadlocks::default();
     let waits = collect(input, control)?;
     let Deadlocks { circles, are_more } = waits.deadlocks(plan.pairs, || control.is_stopped());
-    if are_more {
+    if are_more && plan.find.patiently {
         judged.notes.push(Note::TooManyCircles);
     }
+    judged.counts.undecided += u64::from(are_more && !plan.find.patiently);
     if circles.is_empty() || control.is_stopped() {
         judged.leave(circles.len(), Reason::Limit(Limit::Stopped));
         return Ok(judged);
@@ -78,7 +80,7 @@ pub(crate) fn find(
     progress.expect(circles.len());
     let steps = room.left;
     let each = |referee: &mut Referee<'_>, circles: &Circles| {
-        let worked = work(circles, &predictors, referee, plan, control);
+        let worked = work(circles, &predictors, referee, (plan.budget, until), control);
         progress.worked();
         worked.map_deadlock(|finding| FoundDeadlock::new(finding, trace, steps))
     };
@@ -90,7 +92,13 @@ pub(crate) fn find(
         if let Some(found) = worked.deadlock {
             judged.deadlocks.push(room.limit_deadlock(found));
         } else if let Some(reason) = worked.open {
-            judged.leave(1, reason);
+            match (plan.find.patiently, &reason) {
+                // More time was not asked for.
+                (false, Reason::Limit(Limit::Budget | Limit::Solver) | Reason::NotTried) => {
+                    judged.counts.undecided += 1;
+                }
+                _ => judged.leave(1, reason),
+            }
         }
     }
     Ok(judged)
@@ -145,13 +153,14 @@ fn work(
     circles: &Circles,
     predictors: &[Predictor<'_>],
     referee: &mut Referee<'_>,
-    plan: &Plan,
+    (budget, until): (Duration, Option<Instant>),
     control: &dyn Control,
 ) -> Worked<Deadlock> {
     let begin = Instant::now();
     let mut worked = Worked { deadlock: None, refuted: 0, open: None };
     for circle in &circles.circles {
-        let left = plan.budget.saturating_sub(begin.elapsed());
+        let is_late = until.is_some_and(|until| Instant::now() >= until);
+        let left = if is_late { Duration::ZERO } else { budget.saturating_sub(begin.elapsed()) };
         if control.is_stopped() || left.is_zero() {
             let limit = if control.is_stopped() { Limit::Stopped } else { Limit::Budget };
             worked.open = Some(Reason::Limit(limit));

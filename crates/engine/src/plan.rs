@@ -55,15 +55,18 @@ pub struct Find {
     pub races: bool,
     /// Threads that can come to wait for each other for ever.
     pub deadlocks: bool,
+    /// Deadlocks may take as long as the plan allows. Otherwise the search for them is bounded by the time that all
+    /// else has taken, and what it leaves open is only counted.
+    pub patiently: bool,
 }
 
 impl Find {
     /// Races alone.
-    pub const RACES: Find = Find { races: true, deadlocks: false };
+    pub const RACES: Find = Find { races: true, deadlocks: false, patiently: false };
 
-    /// All that the technique can prove.
+    /// All that the technique can prove, deadlocks as time allows.
     pub fn all_by(choice: Choice) -> Find {
-        Find { races: true, deadlocks: choice.decides_goals_by().is_some() }
+        Find { races: true, deadlocks: choice.decides_goals_by().is_some(), patiently: false }
     }
 }
 

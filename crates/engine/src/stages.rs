@@ -94,8 +94,12 @@ impl Run<'_> {
         if !self.plan.find.deadlocks || (self.control.is_stopped() && self.analysis.trace.events > 0) {
             return Ok(());
         }
-        let Run { input, plan, control, workers, room, .. } = self;
-        let judged = deadlocks::find(input, plan, *control, workers, room)?;
+        let (plan, until) = match self.plan.find.patiently {
+            true => (*self.plan, None),
+            false => self.plan_for_more(),
+        };
+        let Run { input, control, workers, room, .. } = self;
+        let judged = deadlocks::find(input, &plan, until, *control, workers, room)?;
         if self.analysis.trace.events == 0 {
             let info = match input.trace() {
                 Some(trace) => TraceInfo::of(trace, input.name()),

@@ -72,6 +72,12 @@ pub(crate) fn of_rest(report: &Report) -> Vec<String> {
     if stats.not_examined > 0 {
         notes.push(format!("{} not examined", count(stats.not_examined, "pair")));
     }
+    if stats.deadlocks_undecided > 0 {
+        notes.push(format!(
+            "{} not decided; --find deadlocks takes more time for that",
+            count(stats.deadlocks_undecided, "possible deadlock")
+        ));
+    }
     if stats.not_recomputed > 0 {
         notes.push(format!(
             "{} without a race with the observed values; --technique recipe also tries other values",

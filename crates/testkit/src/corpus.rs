@@ -5,8 +5,8 @@
 //! ```text
 //! #! about: one sentence
 //! #! races: 2-7 3-9                 the races of the same-write model; nothing if there are none
-//! #! deadlocks: 2-6 1-4             the deadlocks of the same model, each by the events that wait, sorted, and at last
-//!                                   the end of a thread that has taken a lock with it; may be left out if there are none
+//! #! deadlocks: 2-6 1-4             the deadlocks of the same model, each by the events that wait, sorted, and then
+//!                                   the end of a thread that has taken a lock with it; left out if there are none
 //! #! misses hb 2-7: the reason      a technique does not report a race
 //! #! adds wcp 5-10: the reason      a technique reports what is no race of that model
 //! #! undecided: 1-10                the trace does not say enough: exact techniques neither prove nor refute these

@@ -89,7 +89,8 @@ pub(crate) struct WantedArgs {
     /// Choose what to look for, separated by commas: races, deadlocks or all [default: all that the technique proves]
     ///
     /// Deadlocks are threads that wait for each other's locks, or for each other's end, for ever (docs/deadlocks.md).
-    /// Techniques that decide exactly prove them: rf, mcm, rv, rv-nre, recipe, auto.
+    /// Techniques that decide exactly prove them: rf, mcm, rv, rv-nre, recipe, auto. Unless asked for, they are looked
+    /// for only as long as is in proportion to the time for races.
     #[arg(
         long, value_delimiter = ',', value_parser = Kind::parse, value_name = "KINDS",
         help_heading = heading::ANALYSIS
@@ -139,7 +140,11 @@ impl WantedArgs {
         let all = Find::all_by(choice);
         match self.find[..] {
             [] => all,
-            _ => Find { races: wants(Kind::Races), deadlocks: wants(Kind::Deadlocks) && all.deadlocks },
+            _ => Find {
+                races: wants(Kind::Races),
+                deadlocks: wants(Kind::Deadlocks) && all.deadlocks,
+                patiently: true,
+            },
         }
     }
 

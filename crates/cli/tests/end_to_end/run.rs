@@ -43,7 +43,7 @@ fn what_is_proven_races_and_the_program_was_driven_into_it() {
         let is_clean = found.is_empty() && report.get("deadlocks").is_none();
         assert_eq!(ran.code, if is_clean { clean } else { 1 }, "{program}: {}", ran.err);
         // Only programs that are said to deadlock in some execution may be proven to.
-        let may_deadlock = said(&program, "endings").iter().any(|ending| ending == "deadlock");
+        let may_deadlock = crate::said(&program, "endings").iter().any(|ending| ending == "deadlock");
         assert!(may_deadlock || report.get("deadlocks").is_none(), "{program}");
         assert_eq!(report["driven"], found.len(), "{program}");
         // A run that went wrong says so, and that there may be more.

@@ -49,7 +49,7 @@ fn every_predicted_race_is_real() {
     ] {
         assert!(tally.proven(technique) > 10_000, "{}", technique.name());
     }
-    assert!(tally.deadlocks[0] > 1_000 && tally.deadlocks[1] > 300, "{:?}", tally.deadlocks);
+    assert!(tally.deadlocks[0] > 150 && tally.deadlocks[1] > 40, "{:?}", tally.deadlocks);
     assert!(tally.proven_with_detours() > tally.proven(Technique::Recipe));
     assert!(tally.proven(Technique::Recipe) > tally.proven(Technique::RvNre));
     assert!(tally.proven(Technique::RvNre) > tally.proven(Technique::Rv));

@@ -4,7 +4,7 @@
 //! only waits within one of its strongly connected components can be part of a circle.
 
 use foretell_detect::lock_set::LockSetId;
-use foretell_trace::{LockId, LockMode};
+use foretell_trace::{LockId, LockMode, ThreadId};
 use rustc_hash::FxHashMap;
 
 use super::{Resource, Wait, Waits};
@@ -27,10 +27,12 @@ pub(super) struct Found {
 pub(super) fn find(waits: &Waits, is_stopped: impl Fn() -> bool) -> (Vec<Found>, bool) {
     let (mut found, are_more) = of_ended(waits);
     let mut search = Search::new(waits, is_stopped);
-    for start in search.within.clone() {
-        search.begin(start);
-        if search.are_more {
-            break;
+    // Short circles first: where there are very many, these are the ones that are worth the time.
+    for length in 2..=search.most_threads() {
+        for start in search.within.clone() {
+            if !search.are_more {
+                search.begin(start, length);
+            }
         }
     }
     found.append(&mut search.found);
@@ -92,6 +94,8 @@ struct Search<'w, S> {
     /// Which of these have what.
     having: FxHashMap<Resource, Vec<usize>>,
     way: Vec<usize>,
+    /// How many waits the circles have that are looked for now.
+    length: usize,
     found: Vec<Found>,
     steps: u64,
     are_more: bool,
@@ -113,11 +117,22 @@ impl<'w, S: Fn() -> bool> Search<'w, S> {
             }
         }
         let (way, found) = (Vec::new(), Vec::new());
-        Search { waits, is_stopped, within, having, way, found, steps: 0, are_more: false }
+        Search { waits, is_stopped, within, having, way, length: 0, found, steps: 0, are_more: false }
     }
 
-    /// Goes all ways that begin at this wait and meet later ones only, so that each circle is found once.
-    fn begin(&mut self, start: usize) {
+    /// How many threads have waits that can be part of a circle.
+    fn most_threads(&self) -> usize {
+        let mut threads: Vec<ThreadId> =
+            self.within.iter().map(|&number| self.waits.waits[number].thread).collect();
+        threads.sort_unstable();
+        threads.dedup();
+        threads.len()
+    }
+
+    /// Goes all ways of this length that begin at this wait and meet later ones only, so that each circle is found
+    /// once.
+    fn begin(&mut self, start: usize, length: usize) {
+        self.length = length;
         self.way.push(start);
         self.go_on();
         self.way.pop();
@@ -127,12 +142,12 @@ impl<'w, S: Fn() -> bool> Search<'w, S> {
         let waits = self.waits;
         let (Some(&start), Some(&last)) = (self.way.first(), self.way.last()) else { return };
         let wait = &waits.waits[last];
-        if self.way.len() > 1 && waits.holds_up(wait, &waits.waits[start]) {
-            if self.found.len() >= MOST_CIRCLES {
-                self.are_more = true;
-                return;
+        if self.way.len() == self.length {
+            if waits.holds_up(wait, &waits.waits[start]) {
+                self.are_more |= self.found.len() >= MOST_CIRCLES;
+                self.found.push(Found { waits: self.way.clone(), ended: None });
             }
-            self.found.push(Found { waits: self.way.clone(), ended: None });
+            return;
         }
         let count = self.having.get(&wait.wanted).map_or(0, Vec::len);
         for place in 0..count {
