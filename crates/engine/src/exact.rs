@@ -1,6 +1,7 @@
 //! Techniques that decide pairs one by one: candidates, in parallel, each race through the referee.
 
 use std::collections::HashSet;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use foretell_detect::{Pair, Pairs};
@@ -218,6 +219,16 @@ impl<'a> Exact<'a> {
     /// Asks the technique, and why not.
     pub(crate) fn explain(&self, pair: Pair) -> Verdict {
         self.predictor.explain(pair, &Budget { per_pair: self.plan.budget, stop: self.control.stop_flag() })
+    }
+
+    /// The technique that is asked.
+    pub(crate) fn technique(&self) -> Technique {
+        self.technique
+    }
+
+    /// Set when everything is to stop.
+    pub(crate) fn stop_flag(&self) -> &AtomicBool {
+        self.control.stop_flag()
     }
 
     /// Asks the referee. A schedule that he rejects is a fault of the technique, and no race. A race comes with what is

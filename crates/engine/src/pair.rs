@@ -1,10 +1,10 @@
 //! One pair alone: can these two accesses race, and why (not)?
 
 use std::cell::Cell;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use foretell_detect::Pair;
-use foretell_predict::{Technique, Verdict};
+use foretell_predict::{Budget, Certifier, Technique, Verdict};
 use foretell_report::{Answer, Decision, DecisionStats, RacingAccess, TraceInfo};
 use foretell_trace::Trace;
 use foretell_trace::format::text::op_text;
@@ -14,6 +14,9 @@ use crate::error::Error;
 use crate::exact::Exact;
 use crate::input::Input;
 use crate::plan::{Choice, Plan};
+
+/// So long reasons are looked for that only a search finds.
+const REASONS: Duration = Duration::from_secs(10);
 
 /// Has the technique of the plan decide the pair with these numbers.
 pub fn decide(
@@ -81,12 +84,26 @@ impl<'a> Decider<'a> {
             Verdict::Unreachable(refutation) => {
                 decision.verdict = Answer::NoRace;
                 decision.steps = refutation.steps;
+                if decision.steps.is_empty() {
+                    decision.steps = self.reasons(pair);
+                }
             }
             Verdict::NotInWindow => decision.verdict = Answer::NotInWindow,
             Verdict::Undecided(limit) => decision.reason = Some(limit.to_string()),
         }
         decision.stats.seconds = self.begin.replace(Instant::now()).elapsed().as_secs_f64();
         Ok(decision)
+    }
+}
+
+impl Decider<'_> {
+    /// Why the two cannot race, where only a search finds that out: what its certificate is made of.
+    fn reasons(&self, pair: Pair) -> Vec<String> {
+        let certifier = Certifier::new(self.trace, self.exact.technique());
+        // It was refuted already, and what follows is to be read by people.
+        let per_pair = self.plan.budget.min(REASONS);
+        let budget = Budget { per_pair, stop: self.exact.stop_flag() };
+        certifier.and_then(|certifier| certifier.explain(pair, &budget)).unwrap_or_default()
     }
 }
 
@@ -155,6 +172,20 @@ mod tests {
         ] {
             let said = find(&trace, numbers).expect_err("no pair");
             assert!(said.contains(why), "{said}");
+        }
+    }
+
+    #[test]
+    fn what_only_a_search_refutes_has_its_reasons() {
+        let trace = foretell_testkit::trace("A|w(x)|1\nA|v(s)|2\nB|p(s)|3\nB|r(x)|4\n");
+        let input = Input::of_trace("handed over", &trace);
+        for technique in [Technique::Rf, Technique::Mcm, Technique::Rv, Technique::RvNre] {
+            let plan = Plan { choice: Choice::One(technique), ..Plan::default() };
+            let decision = decide(&input, (1, 4), &plan, &crate::Unattended::new()).expect("a decision");
+            assert_eq!(decision.verdict, Answer::NoRace);
+            let [permit, end] = &decision.steps[..] else { panic!("{:?}", decision.steps) };
+            assert!(permit.starts_with("event 3 (B takes a permit of s at 3) needs a permit"), "{permit}");
+            assert!(end.contains("contradiction"), "{end}");
         }
     }
 }

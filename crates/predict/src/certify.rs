@@ -8,7 +8,7 @@
 //! * `derivation`: what the closure finds, with reasons
 //! * `paths`: why one event comes before another
 //! * `assemble`, `searched`: from a contradiction back to the axioms
-//! * `text`: the lines
+//! * `text`: the lines; `words`: the reasons, for people
 
 mod assemble;
 mod axiom;
@@ -16,6 +16,7 @@ mod derivation;
 mod paths;
 mod searched;
 mod text;
+mod words;
 
 use foretell_arithmetic::NoSolver;
 use foretell_detect::Pair;
@@ -25,6 +26,7 @@ use foretell_trace::{Model, Trace};
 pub(crate) use self::axiom::{Atom, Axiom, Literal};
 pub(crate) use self::derivation::{Clash, Derivation, PinCause};
 pub(crate) use self::searched::{Meanings, Statement};
+pub(crate) use self::words::event_words;
 
 use self::assemble::{Assembler, CertificateStep};
 use crate::closure::{Closure, Contradiction, Patience};
@@ -74,15 +76,27 @@ impl<'t> Certifier<'t> {
 
     /// Whether the two can be made adjacent.
     pub fn certify(&self, pair: Pair, budget: &Budget<'_>) -> Certified {
+        self.decide(pair, budget, text::text)
+    }
+
+    /// Why the two cannot be made adjacent, in words, if a certificate says so: also where that takes a search.
+    pub fn explain(&self, pair: Pair, budget: &Budget<'_>) -> Option<Vec<String>> {
+        match self.decide(pair, budget, words::reasons) {
+            Certified::Refuted(reasons) => Some(reasons.lines().map(str::to_string).collect()),
+            Certified::Reached(_) | Certified::Undecided(_) => None,
+        }
+    }
+
+    fn decide(&self, pair: Pair, budget: &Budget<'_>, form: Form) -> Certified {
         let PinningStrategy { model, same_write, .. } = self.strategy;
         let goal = Goal::from(pair);
         let question = WindowQuestion { goal: &goal, model, same_write, twins: None };
         let window = Window::new(&self.index, None, Border::Fixed, question, 0, self.index.len());
         if window.next.iter().any(|&event| window.event(event).unexplained) {
-            return refuted(&window, Some(vec![CertificateStep::Axiom(Axiom::Unexplained)]));
+            return refuted(&window, Some(vec![CertificateStep::Axiom(Axiom::Unexplained)]), form);
         }
         let limits = SearchLimits { conflicts: None, deadline: budget.deadline(), stop: Some(budget.stop) };
-        match self.decide(&goal, &window, &limits) {
+        match decide_in(&goal, &window, &limits, form) {
             Certified::Undecided(_) if budget.is_stopped() => Certified::Undecided(Limit::Stopped),
             Certified::Reached(_) if self.index.has_unknown_barriers() => {
                 Certified::Undecided(Limit::Meeting)
@@ -90,42 +104,47 @@ impl<'t> Certifier<'t> {
             answer => answer,
         }
     }
+}
 
-    fn decide(&self, goal: &Goal, window: &Window<'_>, limits: &SearchLimits<'_>) -> Certified {
-        if predictor::is_too_large(window) {
-            return Certified::Undecided(Limit::Memory);
-        }
-        let mut closure = Closure::new(window, Patience { deadline: limits.deadline, stop: limits.stop });
-        closure.log_derivation();
-        match closure.reach_goal() {
-            Ok(()) => {}
-            Err(Contradiction::OutOfTime) => return Certified::Undecided(Limit::Budget),
-            Err(_) => {
-                return refuted(window, Assembler::new(&closure).and_then(Assembler::of_clash));
-            }
-        }
-        let subjects = Subjects::new(&closure);
-        let reached =
-            |schedule: &[u32]| Certified::Reached(predictor::witness(goal, window.model, 0, schedule));
-        if let Some(schedule) = GreedyPlan::least(&closure, &subjects).schedule(Care::Strict) {
-            return reached(&schedule);
-        }
-        let mut search = EncodedSearch::new(&closure, &subjects, &NoSolver);
-        search.log_proof();
-        match search.run(limits) {
-            SearchOutcome::Schedule(schedule) => reached(&schedule),
-            SearchOutcome::GaveUp => Certified::Undecided(Limit::Budget),
-            SearchOutcome::Impossible => {
-                let assembler = Assembler::new(&closure);
-                refuted(window, assembler.and_then(|assembler| searched::certificate(&search, assembler)))
-            }
+/// Whether the goal of the window, which is the whole trace, can be reached.
+fn decide_in(goal: &Goal, window: &Window<'_>, limits: &SearchLimits<'_>, form: Form) -> Certified {
+    if predictor::is_too_large(window) {
+        return Certified::Undecided(Limit::Memory);
+    }
+    let mut closure = Closure::new(window, Patience { deadline: limits.deadline, stop: limits.stop });
+    closure.log_derivation();
+    let refuted = |closure: &Closure<'_>, steps: Option<Vec<CertificateStep>>| match steps {
+        None if closure.is_out_of_time() => Certified::Undecided(Limit::Budget),
+        steps => refuted(window, steps, form),
+    };
+    match closure.reach_goal() {
+        Ok(()) => {}
+        Err(Contradiction::OutOfTime) => return Certified::Undecided(Limit::Budget),
+        Err(_) => return refuted(&closure, Assembler::new(&closure).and_then(Assembler::of_clash)),
+    }
+    let subjects = Subjects::new(&closure);
+    let reached = |schedule: &[u32]| Certified::Reached(predictor::witness(goal, window.model, 0, schedule));
+    if let Some(schedule) = GreedyPlan::least(&closure, &subjects).schedule(Care::Strict) {
+        return reached(&schedule);
+    }
+    let mut search = EncodedSearch::new(&closure, &subjects, &NoSolver);
+    search.log_proof();
+    match search.run(limits) {
+        SearchOutcome::Schedule(schedule) => reached(&schedule),
+        SearchOutcome::GaveUp => Certified::Undecided(Limit::Budget),
+        SearchOutcome::Impossible => {
+            let assembler = Assembler::new(&closure);
+            refuted(&closure, assembler.and_then(|assembler| searched::certificate(&search, assembler)))
         }
     }
 }
 
-fn refuted(window: &Window<'_>, steps: Option<Vec<CertificateStep>>) -> Certified {
+/// How the steps of a certificate are written down.
+type Form = fn(&Window<'_>, &[CertificateStep]) -> String;
+
+fn refuted(window: &Window<'_>, steps: Option<Vec<CertificateStep>>, form: Form) -> Certified {
     match steps {
-        Some(steps) => Certified::Refuted(text::text(window, &steps)),
+        Some(steps) => Certified::Refuted(form(window, &steps)),
         None => Certified::Undecided(Limit::Technique),
     }
 }

@@ -1,8 +1,6 @@
 //! A contradiction in words.
 
-use foretell_trace::EventId;
-use foretell_trace::words::words;
-
+use crate::certify::event_words;
 use crate::closure::{Contradiction, Why};
 use crate::verdict::Refutation;
 use crate::window::Window;
@@ -76,11 +74,7 @@ impl Teller<'_> {
     }
 
     fn event(&self, event: u32) -> String {
-        let step = self.window.event(event);
-        let names = self.window.index.trace.names();
-        let number = EventId::from_index((self.window.begin + event) as usize).map_or(0, EventId::number);
-        let (thread, what) = (names.threads.name(step.thread), words(step.op, names));
-        format!("event {number} ({thread} {what} at {})", names.loc_text(step.loc))
+        event_words(self.window, event)
     }
 
     fn section(&self, section: u32) -> String {

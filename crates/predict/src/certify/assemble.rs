@@ -75,6 +75,11 @@ impl<'c> Assembler<'c> {
         self.window
     }
 
+    /// Whether it is time to leave it unfinished.
+    pub(super) fn is_out_of_time(&self) -> bool {
+        self.paths.is_out_of_time()
+    }
+
     /// After the last fact.
     pub(super) fn end(&self) -> FactId {
         self.derivation.len()
@@ -193,6 +198,9 @@ impl<'c> Assembler<'c> {
     pub(super) fn emit_facts(&mut self) -> Option<()> {
         let mut needed = BTreeSet::new();
         while let Some(fact) = self.open.pop_last() {
+            if self.is_out_of_time() {
+                return None;
+            }
             let derivation = self.derivation;
             let found = &derivation.facts[fact as usize];
             let hints = self.reasons(&found.axiom, Some(found.gives), fact)?;

@@ -49,6 +49,11 @@ impl<'c> Paths<'c> {
         Paths { window, closure, into }
     }
 
+    /// Whether the time of the closure is over.
+    pub(crate) fn is_out_of_time(&self) -> bool {
+        self.closure.is_out_of_time()
+    }
+
     /// The steps from `from` to `to`, by the first `until` facts. Between two of them a thread continues, or nothing
     /// happens.
     pub(crate) fn find(&self, from: u32, to: u32, until: FactId) -> Option<Vec<Step>> {

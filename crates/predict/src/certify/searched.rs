@@ -70,6 +70,9 @@ impl Search<'_> {
         let mut open = BTreeSet::from([self.proof.refutation()?]);
         let mut needed = BTreeSet::new();
         while let Some(id) = open.pop_last() {
+            if assembler.is_out_of_time() {
+                return None;
+            }
             needed.insert(id);
             let step = self.proof.step(id);
             let hints = match step.origin {

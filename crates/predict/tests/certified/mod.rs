@@ -132,6 +132,35 @@ fn assert_accounted(trace: &Trace, model: Model, races: &Races, certificates: &[
     }
 }
 
+/// Each certificate can be put into words that fit on a screen.
+#[test]
+fn certificates_are_put_into_words() {
+    let mut explained = 0;
+    for_each(600, |_, trace| {
+        for (technique, _) in CERTIFIED {
+            let certifier = Certifier::new(trace, technique).expect("an exact technique");
+            let stop = AtomicBool::new(false);
+            let budget = Budget { per_pair: Duration::from_secs(60), stop: &stop };
+            for (pair, text) in certify(technique, trace).1 {
+                let reasons = certifier.explain(pair, &budget).expect("it has a certificate");
+                assert!(
+                    reasons.len() <= 18 && reasons.iter().all(|reason| !reason.contains('\n')),
+                    "{reasons:?}"
+                );
+                let says = |word: &str, part: &str| {
+                    !text.contains(word)
+                        || reasons.len() > 16
+                        || reasons.iter().any(|reason| reason.contains(part))
+                };
+                assert!(says("\nexclusion ", "critical sections"), "{reasons:?}\n{text}");
+                assert!(says("\nchoice ", "must see the same again"), "{reasons:?}\n{text}");
+                explained += usize::from(reasons.len() > 1);
+            }
+        }
+    });
+    assert!(explained > 100, "{explained}");
+}
+
 /// A certificate with something changed in it is rejected, or proves something that is true all the same.
 #[test]
 fn changed_certificates_prove_nothing_false() {
