@@ -25,6 +25,9 @@ const FIGURES: [(&str, Option<Target>, Option<Target>); 6] = [
     ("bytes of log an event", Some(Target::AtMost(1.0)), None),
 ];
 
+/// CPU time is counted in hundredths of a second: of less than so many milliseconds nothing can be said.
+const SHORTEST: f64 = 25.0;
+
 /// All figures of all programs, with their geometric means and the worst of them.
 pub(crate) fn all(record: &mut Record) -> Result<(), String> {
     ready_for_programs()?;
@@ -35,9 +38,12 @@ pub(crate) fn all(record: &mut Record) -> Result<(), String> {
         for ((what, ..), (list, row)) in FIGURES.iter().zip(found.iter_mut().zip(figures(&program)?)) {
             let Figure { figure, base, is_cut } = row;
             let at_least = if is_cut { " (ended before it was done)" } else { "" };
+            if base < SHORTEST {
+                record.note(&format!("{name}, {what}: too short to tell, {figure:.0} over {base:.0} ms"));
+                continue;
+            }
             record.add(Row::counts(format!("{name}, {what}{at_least}"), figure, base, None));
-            // Hundredths of a second are counted, and some programs are done before.
-            list.push(figure.max(1.0) / base.max(1.0));
+            list.push(figure / base);
         }
     }
     for ((what, mean, worst), list) in FIGURES.into_iter().zip(found) {
