@@ -57,12 +57,16 @@ pub fn run_foretell(args: &[String]) -> Result<ExitCode, String> {
     let program =
         ["--package", "foretell", "--bin", "foretell", "--no-default-features", "--features", "cli"];
     must("cargo", &[&["build", "--profile", QUICK][..], &program].concat())?;
+    let is_java = is_any_of(&["java"]);
+    if is_java {
+        must("cargo", &["build", "--profile", QUICK, "--package", "foretell-jvm"])?;
+    }
     if is_native {
         setup::install()?;
         let recorder = ["--package", "foretell-llvm", "--package", "foretell-runtime"];
         must("cargo", &[&["build", "--profile", QUICK][..], &recorder].concat())?;
     }
-    let command = if is_native || is_any_of(&["cimp"]) { "run" } else { "predict" };
+    let command = if is_native || is_java || is_any_of(&["cimp"]) { "run" } else { "predict" };
     exit_code_of(Command::new(built(QUICK, "foretell")).arg(command).args(args))
 }
 

@@ -12,11 +12,12 @@ struct Need {
     why: &'static str,
 }
 
-const NEEDS: [Need; 5] = [
+const NEEDS: [Need; 6] = [
     Need { program: "cc", package: "gcc", why: "builds the zstd library" },
     Need { program: "z3", package: "z3", why: "answers the formulas that we compare with" },
     Need { program: "clang-22", package: "clang-22", why: "compiles programs that are to be recorded" },
     Need { program: "llvm-config-22", package: "llvm-22-dev", why: "builds the compiler pass" },
+    Need { program: "javac", package: "default-jdk-headless", why: "compiles and runs programs in Java" },
     Need { program: "ld.lld-22", package: "lld-22", why: "links what the compiler pass has been through" },
 ];
 

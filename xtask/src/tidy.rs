@@ -24,7 +24,7 @@ use xtask::process::root;
 type Rule = (&'static str, &'static [&'static str]);
 
 /// In dependency order. The referee knows no finder: its independence is the proof.
-const ROOMS: [Rule; 29] = [
+const ROOMS: [Rule; 30] = [
     ("foretell-wire", &[]),
     ("foretell-models", &["foretell-wire"]),
     ("foretell-schedule", &[]),
@@ -46,6 +46,7 @@ const ROOMS: [Rule; 29] = [
     ("foretell-classfile", &[]),
     ("foretell-turns", &["foretell-wire", "foretell-schedule", "foretell-online"]),
     ("foretell-runtime", &["foretell-wire", "foretell-schedule", "foretell-online", "foretell-turns"]),
+    ("foretell-jvm", &["foretell-wire", "foretell-turns", "foretell-classfile"]),
     ("foretell-report", &["foretell-trace", "foretell-witness"]),
     (
         "foretell-engine",

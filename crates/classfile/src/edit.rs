@@ -52,12 +52,19 @@ pub struct Edit {
     pub at: BTreeMap<usize, Insertion>,
     /// How many places the stack needs for it beyond what the method needs.
     pub stack: u16,
+    /// How many local variables it uses for a moment, in places: those behind all others, see [`Edit::scratch`].
+    pub locals: u16,
 }
 
 impl Edit {
     /// Whether nothing is to be inserted.
     pub fn is_empty(&self) -> bool {
         self.first.is_empty() && self.around.is_none() && self.at.is_empty()
+    }
+
+    /// The first local variable that can be used for a moment, in a method that has so many.
+    pub fn scratch(&self, max_locals: u16) -> u16 {
+        max_locals.saturating_add(u16::from(self.around.is_some()))
     }
 
     /// The insertions at the instruction there.
@@ -129,7 +136,7 @@ fn edited(code: &Code, edit: &Edit, about: Method<'_>, pool: &mut Pool) -> Resul
     {
         attributes.push(Attribute { name: pool.add_text(b"StackMapTable")?, content });
     }
-    let extra = u16::from(edit.around.is_some());
+    let extra = u16::from(edit.around.is_some()).saturating_add(edit.locals);
     let max_locals =
         code.max_locals.checked_add(extra).ok_or(Error::TooLarge("the local variables of a method"))?;
     let max_stack = code.max_stack.checked_add(edit.stack).ok_or(Error::TooLarge("the stack of a method"))?;

@@ -108,6 +108,14 @@ pub fn target(code: &[u8], at: usize) -> Result<Option<usize>, Error> {
     within(at, offset).map(Some)
 }
 
+/// All places that the instruction there may jump to.
+pub fn targets(code: &[u8], at: usize) -> Result<Vec<usize>, Error> {
+    if !matches!(code.get(at), Some(&(TABLESWITCH | LOOKUPSWITCH))) {
+        return Ok(target(code, at)?.into_iter().collect());
+    }
+    Switch::read(code, at)?.offsets().map(|offset| within(at, i4_at(code, offset)?.into())).collect()
+}
+
 /// A place so many bytes further on.
 pub(crate) fn within(at: usize, offset: i64) -> Result<usize, Error> {
     i64::try_from(at).ok().and_then(|at| usize::try_from(at + offset).ok()).ok_or(Error::Malformed)

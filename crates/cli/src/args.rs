@@ -92,6 +92,9 @@ pub(crate) enum Command {
     /// Compile C++ as clang does, with instrumentation: CXX="foretell c++" make
     #[command(name = "c++", disable_help_flag = true, disable_version_flag = true)]
     Cpp(CompilerArgs),
+    /// Run a Java program as java does, record it, and find races: foretell java -jar app.jar
+    #[command(disable_help_flag = true, disable_version_flag = true)]
+    Java(CompilerArgs),
     /// Explore all feasible runs of a trace, or all executions of a CIMP program
     #[command(after_help = texts::EXPLORE_EXIT_CODES)]
     Explore(ExploreArgs),

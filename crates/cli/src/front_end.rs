@@ -22,6 +22,8 @@ pub(crate) use self::native::Native;
 use crate::Outcome;
 use crate::args::{HuntArgs, RunArgs};
 use crate::error::Failure;
+use crate::native::distribution::System;
+use crate::native::java::is_java;
 use crate::native::{is_rust, is_source};
 use crate::shell::quoted;
 
@@ -83,6 +85,9 @@ fn refuse_sources(program: &Path, arguments: &[OsString], separated: usize) -> R
     let is_existing_source =
         |argument: &&OsString| is_source(Path::new(argument)) && Path::new(argument).is_file();
     let Some(other) = unmarked.clone().find(is_existing_source) else { return Ok(()) };
+    if is_java(program) {
+        return Ok(());
+    }
     let (first, other) = (quoted(program.as_os_str()), quoted(other));
     let compiler = if is_rust(program) { "rustc" } else { "c++" };
     let build = if is_rust(program) {
@@ -101,6 +106,9 @@ pub(crate) fn cannot_run(program: &Path, error: &io::Error) -> Failure {
     let name = program.display();
     let here = Path::new(".").join(program);
     Failure::Usage(match error.kind() {
+        io::ErrorKind::NotFound if is_java(program) => {
+            format!("cannot run {name}: java is missing; {}", System::this().install_java())
+        }
         io::ErrorKind::NotFound if program.components().count() == 1 && here.is_file() => {
             format!("there is no command {name}; the program in this folder is {}", quoted(here.as_os_str()))
         }
@@ -110,7 +118,7 @@ pub(crate) fn cannot_run(program: &Path, error: &io::Error) -> Failure {
         io::ErrorKind::NotFound => format!("cannot run {name}: there is no such program"),
         io::ErrorKind::PermissionDenied => {
             format!(
-                "cannot run {name}: it is not executable; a program is a file that ends in .cimp, .c, .cpp or .rs, or a command"
+                "cannot run {name}: it is not executable; a program is a file that ends in .cimp, .c, .cpp, .rs or .java, or a command"
             )
         }
         _ => format!("cannot run {name}: {error}"),

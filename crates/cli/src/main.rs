@@ -97,6 +97,7 @@ fn run(args: Args) -> Result<Outcome, Failure> {
         Command::Cc(args) => native::compile(&args, native::Language::C),
         Command::Cpp(args) => native::compile(&args, native::Language::Cpp),
         Command::Rustc(args) => native::compile_rust(&args),
+        Command::Java(args) => run(args.run_java()?),
         Command::Cargo(args) => native::cargo(&args),
         Command::Explore(args) => explore::run(&args),
         Command::Trace(args) => trace::run(&args),

@@ -1,5 +1,5 @@
-//! Programs in C, C++ and Rust: built with the compiler pass, run with the recorder inside, and looked at like any
-//! other trace.
+//! Programs in C, C++ and Rust, built with the compiler pass, and in Java: run with the recorder inside, and looked at
+//! like any other trace.
 
 mod cargo;
 mod command_line;
@@ -8,6 +8,7 @@ pub(crate) mod distribution;
 mod evidence;
 mod folder;
 mod guard;
+pub(crate) mod java;
 pub(crate) mod mapped;
 pub(crate) mod processes;
 pub(crate) mod record;
@@ -158,14 +159,15 @@ fn strategy(name: &str) -> Result<Option<Name>, Failure> {
     if name == "serial" { Ok(None) } else { name.parse().map(Some).map_err(unknown) }
 }
 
-/// Whether a file is a program in C, C++ or Rust, by its name.
+/// Whether a file is a program in C, C++, Rust or Java, by its name.
 pub(crate) fn is_source(file: &Path) -> bool {
-    is_rust(file) || Language::of(file).is_some()
+    is_rust(file) || java::is_java(file) || Language::of(file).is_some()
 }
 
 /// The program to run, and the folder that it was built in, if this is a source file.
 pub(crate) fn build(program: &Path, models: &[PathBuf]) -> Result<(PathBuf, Option<Folder>), Failure> {
-    if !is_source(program) {
+    // Java compiles its source files itself.
+    if !is_source(program) || java::is_java(program) {
         return match models {
             [] => Ok((program.to_path_buf(), None)),
             _ => Err(Failure::Usage(

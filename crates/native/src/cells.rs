@@ -243,6 +243,8 @@ pub(crate) struct Survey {
     words: Words,
     /// What is known of each era, by its number.
     eras: Vec<EraFacts>,
+    /// The objects of a managed heap.
+    objects: Vec<Era>,
     /// Which bytes are accessed atomically at once, by the address of the word.
     sizes: FxHashMap<(Era, u64), Sizes>,
     /// Whether there was an unmodelled operation, as far as that is known before the events are made.
@@ -277,6 +279,11 @@ impl Survey {
             self.eras.resize_with(index + 1, EraFacts::default);
         }
         &mut self.eras[index]
+    }
+
+    /// The objects of a managed heap of which anything is kept.
+    pub(crate) fn kept_objects(&self) -> impl Iterator<Item = Era> {
+        self.objects.iter().copied().filter(|&era| self.kept(era).next().is_some())
     }
 
     /// All cells of an era that are kept, each with its word.
@@ -454,6 +461,9 @@ pub(crate) fn survey(log: &[u8], until: Until<'_>) -> Result<(Survey, Passed), L
                 }
             }
             None => {}
+        }
+        if let Record::Sync { op: SyncOp::Object, object, .. } = record {
+            survey.objects.push(memory.era(object));
         }
         if let Record::Sync { op: SyncOp::LocalEnd, object, other, .. } = record {
             survey.end_local(&memory, thread, object, other);

@@ -148,6 +148,8 @@ fn write(
     let (mut survey, passed) = cells::survey(log, until)?;
     // Where nothing is shared there is nothing to follow.
     let needed = if survey.is_anything_kept() { follow } else { follow.min(Follow::Reads) };
+    // Where there is no code to follow, branches alone tell what matters.
+    let needed = if survey.places.is_managed() { Follow::Nothing } else { needed };
     // What was not surveyed is not known.
     let until = Until { entries: passed.entries, may_continue: &|| may_continue(Pass::Events) };
     if let Some(written) = events::write(log, &survey, needed, until)? {
@@ -155,6 +157,7 @@ fn write(
     }
     survey.has_opaque = true;
     // Fences begin with the first thread, and there is always one.
+    let follow = if survey.places.is_managed() { Follow::Nothing } else { follow };
     events::write(log, &survey, follow, until)?.ok_or(LogError::Malformed)
 }
 

@@ -28,6 +28,8 @@ pub(crate) enum Purpose {
     Part(u32),
     /// The stack of a thread.
     Stack(u32),
+    /// An object of a managed heap; the site tells its type.
+    Object(u64),
     /// Memory that was mapped again.
     Mapped,
     /// Memory that has other addresses as well, or is seen by other processes. Nothing is known of what happens
@@ -151,12 +153,16 @@ impl Memory {
 
     /// Follows a record of this thread.
     pub(crate) fn follow(&mut self, thread: u32, record: &Record<'_>) -> Option<Change> {
-        let Record::Sync { op, object, other, .. } = *record else { return None };
+        let Record::Sync { site, op, object, other } = *record else { return None };
         match op {
             SyncOp::Alloc => {
                 self.blocks = self.blocks.saturating_add(1);
                 let end = object.saturating_add(other.max(1));
                 Some(Change::Begins(self.begin(object, end, Purpose::Heap(self.blocks))))
+            }
+            SyncOp::Object => {
+                self.begin(object, object.saturating_add(other.max(1)), Purpose::Object(site));
+                None
             }
             SyncOp::Part => {
                 self.parts = self.parts.saturating_add(1);

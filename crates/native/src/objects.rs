@@ -77,7 +77,9 @@ impl Objects {
         if let Some(known) = self.named.get(&(era, start)) {
             return Some(format!("{known}{path}"));
         }
-        let count = self.counts.entry(name.clone()).or_default();
+        // What a variable is called is no name of a type.
+        let counted = if claim.local.is_some() { format!("{name} ") } else { name.clone() };
+        let count = self.counts.entry(counted).or_default();
         *count = count.saturating_add(1);
         let numbered = if *count == 1 { name } else { format!("{name}#{count}") };
         self.named.insert((era, start), numbered.clone());

@@ -116,6 +116,11 @@ impl Places {
         if *count == 1 { name.to_string() } else { format!("{name}#{count}") }
     }
 
+    /// Whether there is a module whose code is not in its table, so that no value can be followed.
+    pub(crate) fn is_managed(&self) -> bool {
+        self.tables.values().any(|table| table.language == SourceLanguage::Java)
+    }
+
     /// What is known of a site.
     pub(crate) fn site(&self, site: u64) -> SiteInfo {
         let Some((start, table, found)) = self.find(site) else {
@@ -132,6 +137,7 @@ impl Places {
         let function = demangle(table.text(found.function));
         let location = match found.line {
             0 => function.clone(),
+            line if found.column == 0 => format!("{}:{line}", table.text(found.file)),
             line => format!("{}:{line}:{}", table.text(found.file), found.column),
         };
         let beside = |index: u32| start.wrapping_add(index.into());
@@ -167,7 +173,7 @@ impl Places {
             Purpose::Heap(number) => within(&format!("heap{number}"), about.start),
             Purpose::Part(number) => within(&format!("part{number}"), about.start),
             Purpose::Stack(thread) => within(&format!("stack{thread}"), about.start),
-            Purpose::Mapped | Purpose::Shared => format!("{addr:#x}"),
+            Purpose::Object(_) | Purpose::Mapped | Purpose::Shared => format!("{addr:#x}"),
             Purpose::Static => match self.globals.range(..=addr).next_back() {
                 Some((&start, variable)) if addr - start < variable.size => {
                     let layout = variable.layout.as_ref().filter(|layout| layout.size() == variable.size);

@@ -397,7 +397,7 @@ impl ProgramState {
                 let end = object.saturating_add(other.min(LARGEST_LOCAL));
                 self.end_local(place, object..end);
             }
-            SyncOp::Name => {}
+            SyncOp::Name | SyncOp::Object => {}
             SyncOp::Shared => {
                 self.allocate(place, object..object.saturating_add(other), BlockPurpose::Outside);
             }

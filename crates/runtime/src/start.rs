@@ -1,13 +1,13 @@
 //! The beginning and the end of the recording.
 
 use std::cell::UnsafeCell;
-use std::ffi::{CStr, CString, c_char, c_int};
+use std::ffi::{CStr, c_char, c_int};
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
+use foretell_turns::begin::{absolute, create, follow_schedule, limit_logs, open_log, variable};
 use foretell_turns::machine;
 use foretell_wire::log::module::Module;
 use foretell_wire::record::{EXIT, SyncOp};
-use foretell_wire::schedule::{self, Schedule};
 use foretell_wire::settings::{self, Setting};
 use foretell_wire::started::How;
 
@@ -17,7 +17,7 @@ use crate::file;
 use crate::folder;
 use crate::functions;
 use crate::interpose::thread::{make_end_key, set_end};
-use crate::kept::{KeptFile, LOG, RACES};
+use crate::kept::RACES;
 use crate::machine::NATIVE;
 use crate::mode::{self, Mode};
 use crate::modules;
@@ -25,12 +25,9 @@ use crate::programs;
 use crate::scheduler::{self, replay};
 use crate::shared;
 use crate::stripes;
-use crate::system::{self, close, errno, kernel_id, process_id, say, wide};
+use crate::system::{close, kernel_id, process_id, say, wide};
 use crate::thread::{AsNative, Native, me, set_me};
 use crate::turn::Turn;
-
-/// Where processes count them.
-const USED: &str = "used";
 
 static RECORDING: AtomicBool = AtomicBool::new(false);
 /// The process has called `exit`, and what has to be recorded by then was recorded.
@@ -60,11 +57,7 @@ extern "C" fn begin(_: c_int, arguments: *const *const c_char) {
     let wanted = scheduler::StrategySettings::read(variable);
     // SAFETY: there is no other thread yet, and nothing borrows it.
     unsafe { *SETTINGS.0.get() = Some(Settings { seed, wanted, detects }) };
-    if let (Some(limit), Some(path)) =
-        (variable(&settings::LOG_LIMIT).and_then(|text| text.parse().ok()), folder::path_of(USED))
-    {
-        file::limit(limit, &path);
-    }
+    limit_logs();
     make_end_key();
     functions::find_idle();
     follow_schedule();
@@ -75,12 +68,6 @@ extern "C" fn begin(_: c_int, arguments: *const *const c_char) {
             libc::pthread_atfork(None, Some(shared::begin_to_share), Some(begin_copy));
         }
     }
-}
-
-/// The same folder wherever the process goes.
-fn absolute(folder: String) -> String {
-    let path = std::path::absolute(&folder);
-    path.ok().and_then(|path| path.into_os_string().into_string().ok()).unwrap_or(folder)
 }
 
 /// What the environment said at the start.
@@ -131,24 +118,6 @@ fn record(main: &'static Native) -> bool {
     shared::tell_all(&turn);
     RECORDING.store(true, Ordering::SeqCst);
     true
-}
-
-/// If there is a schedule, this process follows it, and no other: it takes the file away.
-fn follow_schedule() {
-    let taken = c"schedule.taken";
-    let Some(path) = folder::path_of(schedule::FILE) else { return };
-    let Some(to) = folder::path_of(&taken.to_string_lossy()) else { return };
-    // SAFETY: both paths end with a zero.
-    if unsafe { libc::rename(path.as_ptr(), to.as_ptr()) } != 0 {
-        return;
-    }
-    match system::map_text(&to).map(Schedule::parse) {
-        Some(Ok(schedule)) => {
-            replay::follow(&schedule);
-        }
-        Some(Err(problem)) => say(&format!("the schedule cannot be followed: {problem}")),
-        None => say("the schedule cannot be read"),
-    }
 }
 
 /// The process ends in good order. Destructors of other libraries may follow, and threads that they wait for: all
@@ -292,42 +261,6 @@ fn fix_addresses(arguments: *const *const c_char) {
     }
 }
 
-/// Makes the file for the log of this process; returns its name without the ending. A process that has become another
-/// program has more than one.
-fn open_log(folder: &str) -> Option<String> {
-    let name = |number: u32| match number {
-        0 => format!("{folder}/{}", process_id()),
-        _ => format!("{folder}/{}-{number}", process_id()),
-    };
-    let mut number = 0;
-    let mut created = create(&LOG, &name(number), "ftraw");
-    while created.is_none() && errno() == libc::EEXIST {
-        number += 1;
-        created = create(&LOG, &name(number), "ftraw");
-    }
-    if created.is_none() {
-        let error = std::io::Error::from_raw_os_error(errno());
-        say(&format!("nothing is recorded: cannot write to {folder}: {error}"));
-    }
-    created.map(|()| name(number))
-}
-
-/// Makes a new file, which is the user's alone: what the program does may be a secret.
-fn create(kept: &KeptFile, name: &str, ending: &str) -> Option<()> {
-    const PRIVATE: libc::mode_t = 0o600;
-    let path = CString::new(format!("{name}.{ending}")).ok()?;
-    let how = libc::O_CREAT | libc::O_EXCL | libc::O_RDWR | libc::O_CLOEXEC;
-    // SAFETY: the path ends with a zero.
-    let file = unsafe { libc::open(path.as_ptr(), how, PRIVATE) };
-    if file < 0 {
-        return None;
-    }
-    // SAFETY: the process may have been denied access even to itself.
-    unsafe { libc::fchmod(file, PRIVATE) };
-    kept.keep(file, path);
-    Some(())
-}
-
 /// Whether the variable is `1`. Asks without allocating anything: that would move what the program allocates later.
 fn is_one(setting: &Setting) -> bool {
     // SAFETY: the name ends with a zero, and there is one thread.
@@ -335,13 +268,4 @@ fn is_one(setting: &Setting) -> bool {
     // SAFETY: it is not null, and the environment is of texts that end with a zero; there is one thread, so nothing
     // changes it.
     !value.is_null() && unsafe { CStr::from_ptr(value) } == c"1"
-}
-
-fn variable(setting: &Setting) -> Option<String> {
-    // SAFETY: the name ends with a zero, and there is one thread.
-    let value = unsafe { libc::getenv(setting.name.as_ptr()) };
-    // SAFETY: it is not null, and the environment is of texts that end with a zero; there is one thread, so nothing
-    // changes it.
-    let value = (!value.is_null()).then(|| unsafe { CStr::from_ptr(value) })?;
-    Some(value.to_string_lossy().into_owned())
 }

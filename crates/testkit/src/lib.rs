@@ -7,6 +7,7 @@
 //! * [`corpus`]: small traces with known answers, kept as data
 //! * [`depending`]: traces of which it is made up which reads matter to what
 //! * [`locked`]: long traces of threads that mostly keep to their locks, for benchmarks
+//! * [`java`]: what records programs in Java
 //! * [`native`]: programs in C and C++ with known races
 //! * [`tiny`]: random well-formed traces of a few events, for comparison with exhaustive search
 //! * [`spinning`]: tiny traces of threads that synchronise by atomics alone
@@ -21,6 +22,7 @@ pub mod busy;
 pub mod computed;
 pub mod corpus;
 pub mod depending;
+pub mod java;
 pub mod locked;
 pub mod native;
 pub mod process;

@@ -8,6 +8,7 @@
 //! * `machine`: what a recorder brings along
 //! * `turn`: what a thread may do while it is its turn; `scheduler`: whose turn it is; `thread`: what is known of a
 //!   thread; `affinity`: the processor on which threads take turns
+//! * `begin`: what the environment says, and the files that are made
 //! * `log`: the records of a thread on their way to the `file`, which stays open (`kept`); `stack`: the calls that a
 //!   thread is in
 //! * `detect`: races are looked for while the program runs, instead of recording; `arena`: memory for that
@@ -21,6 +22,7 @@
 
 pub mod affinity;
 mod arena;
+pub mod begin;
 pub mod detect;
 pub mod file;
 pub mod folder;

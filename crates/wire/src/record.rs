@@ -90,6 +90,7 @@ impl Record<'_> {
                     | SyncOp::LocalEnd
                     | SyncOp::Name
                     | SyncOp::Part
+                    | SyncOp::Object
             ),
             Record::Clock(_)
             | Record::Ahead(_)
@@ -204,6 +205,9 @@ sync_ops! {
     TryLock = 25,
     /// As [`SyncOp::LockShared`], but the thread would not have waited without end.
     TryLockShared = 26,
+    /// So many bytes (other) of memory from this address on are an object of a managed heap. It has held zeros from the
+    /// beginning of the run, as the memory model of Java has it. The site tells what type it is of.
+    Object = 27,
 }
 
 impl SyncOp {
@@ -253,7 +257,7 @@ pub(crate) mod kind {
     pub(crate) const SYNC: u8 = 48;
     pub(crate) const SHORT_ENTER: u8 = 88;
 
-    const _: () = assert!(SYNC + (super::SyncOp::Part as u8) < SHORT_ENTER && EXIT_ONE < SYNC);
+    const _: () = assert!(SYNC + (super::SyncOp::Object as u8) < SHORT_ENTER && EXIT_ONE < SYNC);
 
     /// The kind of a decision, if that tells everything beside the site.
     #[inline(always)]

@@ -126,6 +126,8 @@ pub enum SourceLanguage {
     Cpp = 1,
     /// Rust.
     Rust = 2,
+    /// Java, and whatever else becomes Java's bytecode.
+    Java = 3,
 }
 
 impl SourceLanguage {
@@ -134,6 +136,7 @@ impl SourceLanguage {
             0 => Ok(SourceLanguage::Other),
             1 => Ok(SourceLanguage::Cpp),
             2 => Ok(SourceLanguage::Rust),
+            3 => Ok(SourceLanguage::Java),
             _ => Err(Malformed),
         }
     }

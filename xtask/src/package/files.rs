@@ -11,7 +11,7 @@ pub(super) const DEBUG: &str = "foretell-debug";
 const PROGRAMS: [&str; 2] = ["foretell", "cargo-foretell"];
 const LIBRARY_FOLDER: &str = "lib/foretell";
 const PASS: &str = "libforetell_llvm.so";
-const LIBRARIES: [&str; 2] = [PASS, "libforetell_rt.so"];
+const LIBRARIES: [&str; 3] = [PASS, "libforetell_rt.so", "libforetell_jvm.so"];
 /// The pass for the LLVM that Debian 11 to 13 have, beside that of rustc. It is built where that LLVM is installed.
 const OLDER: u32 = 19;
 const DOCUMENTS: [&str; 6] =
@@ -78,7 +78,8 @@ impl Build {
 
 /// Builds everything, and lays it out.
 pub(super) fn stage(build: &Build, folder: &Path) -> Result<Staged, String> {
-    let built = build.run(&["foretell", "foretell-llvm", "foretell-runtime"], &build.target, &[])?;
+    let built =
+        build.run(&["foretell", "foretell-llvm", "foretell-runtime", "foretell-jvm"], &build.target, &[])?;
     let staged = folder.join("files");
     let put = |from: &Path, place: &str, name: &str| {
         let file = staged.join(place).join(name);

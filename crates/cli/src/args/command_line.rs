@@ -7,14 +7,14 @@ use std::path::Path;
 use clap::{CommandFactory as _, FromArgMatches as _};
 use foretell_trace::format::Format;
 
-use super::{Args, Color, Command};
+use super::{Args, Color, Command, CompilerArgs};
 use crate::error::Failure;
 use crate::front_end::Language;
 use crate::native::is_source;
 use crate::shell::quoted;
 
-/// What follows these is for a compiler, whatever it looks like.
-const COMPILERS: [&str; 3] = ["cc", "c++", "rustc"];
+/// What follows these is for a compiler, or for Java, whatever it looks like.
+const COMPILERS: [&str; 4] = ["cc", "c++", "rustc", "java"];
 const COLOR: &str = "--color";
 const SEPARATOR: &str = "--";
 
@@ -45,6 +45,14 @@ impl Args {
             _ => {}
         }
         Ok(args)
+    }
+}
+
+impl CompilerArgs {
+    /// `foretell java …` is `foretell run -- java …`.
+    pub(crate) fn run_java(self) -> Result<Args, Failure> {
+        let words = ["foretell", "run", SEPARATOR, "java"].map(OsString::from);
+        Args::parse_words(words.into_iter().chain(self.arguments).collect())
     }
 }
 
@@ -142,6 +150,20 @@ mod tests {
         let args = Args::parse_words(words("foretell rustc --color always a.rs")).expect("it is parsed");
         let Command::Rustc(rustc) = args.command else { panic!("another command") };
         assert_eq!(rustc.arguments, words("--color always a.rs"));
+    }
+
+    #[test]
+    fn what_java_is_given_is_run_by_java() {
+        let Command::Java(java) =
+            Args::parse_words(words("foretell java -cp a --help Main")).expect("it is parsed").command
+        else {
+            panic!("another command")
+        };
+        let Command::Run(run) = java.run_java().expect("it is parsed").command else {
+            panic!("another command")
+        };
+        assert_eq!(run.program.as_os_str(), "java");
+        assert_eq!(run.arguments, words("-cp a --help Main"));
     }
 
     #[test]

@@ -19,7 +19,7 @@ use super::values::{
 #[derive(Debug, clap::Args)]
 pub(crate) struct RunArgs {
     #[arg(
-        value_name = "FILE.c|FILE.cpp|FILE.rs|FILE.cimp|COMMAND", help = texts::PROGRAM,
+        value_name = "FILE.c|FILE.cpp|FILE.rs|FILE.java|FILE.cimp|COMMAND", help = texts::PROGRAM,
         long_help = texts::PROGRAM_LONG
     )]
     pub(crate) program: PathBuf,
@@ -79,7 +79,7 @@ pub(crate) struct RunArgs {
 #[derive(Debug, clap::Args)]
 pub(crate) struct HuntArgs {
     #[arg(
-        value_name = "FILE.c|FILE.cpp|FILE.rs|FILE.cimp|COMMAND", help = texts::PROGRAM,
+        value_name = "FILE.c|FILE.cpp|FILE.rs|FILE.java|FILE.cimp|COMMAND", help = texts::PROGRAM,
         long_help = texts::PROGRAM_LONG
     )]
     pub(crate) program: PathBuf,

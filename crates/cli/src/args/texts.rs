@@ -17,8 +17,9 @@ pub(super) const PROGRAM: &str = "Source file to build and run, or (after `--`) 
 pub(super) const PROGRAM_LONG: &str = "\
 Source file to build and run, or (after `--`) a command to run
 
-A source file is C, C++, Rust or CIMP (docs/cimp.md). A command runs programs that were built with `foretell cc`, \
-`foretell c++` or `cargo foretell build`; every instrumented process that it starts is recorded.";
+A source file is C, C++, Rust, Java or CIMP (docs/cimp.md). A command runs programs that were built with `foretell \
+cc`, `foretell c++` or `cargo foretell build`, or Java programs (docs/java.md); every instrumented process that it \
+starts is recorded.";
 pub(super) const ARGUMENTS: &str = "Arguments to pass to the program";
 pub(super) const FROM_FORMAT: &str = "Set the format of the input [default: detected from name and content]";
 

@@ -7,12 +7,13 @@ use serde_json::Value;
 use super::{Check, Ran, Trial};
 use crate::native::Language;
 use crate::native::distribution::{LLVM, System};
-use crate::native::tools::Tools;
+use crate::native::tools::{self, Tools};
 
 pub(super) const TRACES: &str = "traces";
 pub(super) const C: &str = "C";
 pub(super) const CPP: &str = "C++";
 const RUST: &str = "Rust";
+const JAVA: &str = "Java";
 const REPLAY: &str = "replay";
 
 const TRACE: &str = "main|fork(a)|1\nmain|fork(b)|2\na|w(x)|3\nb|w(x)|4\n";
@@ -50,6 +51,18 @@ fn main() {
 }
 ";
 
+const JAVA_PROGRAM: &str = "\
+public class Doctor {
+  static int counter;
+  public static void main(String[] arguments) throws InterruptedException {
+    Thread other = new Thread(() -> counter++);
+    other.start();
+    counter++;
+    other.join();
+  }
+}
+";
+
 /// What can be analysed, recorded and replayed.
 pub(super) fn all(trial: &Trial, system: &System) -> Vec<Check> {
     let mut checks = vec![traces(trial)];
@@ -77,7 +90,7 @@ pub(super) fn all(trial: &Trial, system: &System) -> Vec<Check> {
             checks.extend(names.map(|name| Check::fails(name, "needs the libraries")));
         }
     }
-    checks.push(Check::note("Java", "not supported yet"));
+    checks.push(java(trial, system));
     checks
 }
 
@@ -123,6 +136,20 @@ fn rust(trial: &Trial) -> Check {
             Check::works(RUST, format!("built with rustc (LLVM {version}), recorded, and a race proven"))
         }
         Err(why) => Check::fails(RUST, why).fix(newer),
+    }
+}
+
+fn java(trial: &Trial, system: &System) -> Check {
+    if crate::native::java::installed().is_none() {
+        return Check::note(JAVA, "java is missing; only programs in Java need it")
+            .fix(system.install_java());
+    }
+    if tools::java_agent().is_none() {
+        return Check::note(JAVA, tools::no_java_agent());
+    }
+    match run(trial, "Doctor.java", JAVA_PROGRAM, &[]) {
+        Ok(_) => Check::works(JAVA, "recorded, and a race proven"),
+        Err(why) => Check::fails(JAVA, why),
     }
 }
 

@@ -18,6 +18,7 @@ struct Family {
     build: &'static str,
     z3: &'static str,
     gdb: &'static str,
+    java: &'static str,
 }
 
 const FAMILIES: [Family; 5] = [
@@ -27,6 +28,7 @@ const FAMILIES: [Family; 5] = [
         build: "apt-get install clang-22 llvm-22-dev lld-22",
         z3: "apt-get install z3",
         gdb: "apt-get install gdb",
+        java: "apt-get install default-jdk-headless",
     },
     Family {
         ids: &["fedora", "rhel", "centos"],
@@ -34,6 +36,7 @@ const FAMILIES: [Family; 5] = [
         build: "dnf install clang llvm-devel lld",
         z3: "dnf install z3",
         gdb: "dnf install gdb",
+        java: "dnf install java-latest-openjdk-devel",
     },
     Family {
         ids: &["arch"],
@@ -41,6 +44,7 @@ const FAMILIES: [Family; 5] = [
         build: "pacman -S clang llvm lld",
         z3: "pacman -S z3",
         gdb: "pacman -S gdb",
+        java: "pacman -S jdk-openjdk",
     },
     Family {
         ids: &["opensuse", "suse"],
@@ -48,6 +52,7 @@ const FAMILIES: [Family; 5] = [
         build: "zypper install clang22 llvm22-devel lld22",
         z3: "zypper install z3",
         gdb: "zypper install gdb",
+        java: "zypper install java-21-openjdk-devel",
     },
     Family {
         ids: &["nixos"],
@@ -55,6 +60,7 @@ const FAMILIES: [Family; 5] = [
         build: "nix-shell -p llvmPackages_22.llvm.dev llvmPackages_22.clang llvmPackages_22.lld",
         z3: "nix-shell -p z3",
         gdb: "nix-shell -p gdb",
+        java: "nix-shell -p jdk",
     },
 ];
 
@@ -117,6 +123,11 @@ impl System {
     /// The command that installs the solver.
     pub(crate) fn install_z3(&self) -> String {
         self.command(|family| family.z3).unwrap_or("install z3 (https://github.com/Z3Prover/z3)").to_string()
+    }
+
+    /// The command that installs Java.
+    pub(crate) fn install_java(&self) -> String {
+        self.command(|family| family.java).unwrap_or("install a JDK (https://adoptium.net)").to_string()
     }
 
     /// The command that installs the debugger.

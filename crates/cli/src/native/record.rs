@@ -22,6 +22,7 @@ use signal_hook::low_level::signal_name;
 
 use super::folder::Private;
 use super::guard::Guarded;
+use super::java;
 use super::mapped::Mapped;
 use super::tools;
 use super::watch::{self, EndedBy};
@@ -236,7 +237,7 @@ pub(crate) fn run(
 /// A command whose processes write down what they do.
 pub(crate) fn command(program: &Path, manner: Manner<'_>, folder: &Folder) -> Command {
     let is_striped = manner.order == Order::Striped;
-    let mut command = Command::new(program);
+    let mut command = java::command(program);
     command
         .env(settings::LOG.text(), folder.path())
         .env(settings::SEED.text(), manner.seed.to_string())
@@ -341,7 +342,15 @@ fn places(race: &OnlineRace) -> [String; 2] {
 
 /// Why there is no recording, as far as the program itself tells.
 fn not_recorded(name: &Path) -> Failure {
+    let is_java = java::is_java(name) || java::is_virtual_machine(name);
     let why = match tools::is_instrumented(name) {
+        _ if is_java => {
+            return Failure::Usage(format!(
+                "{} has not recorded anything: {}",
+                name.display(),
+                java::why_not_recorded()
+            ));
+        }
         Some(true) => {
             "it is instrumented, but has ended before it began, or cannot write to the folder of recordings"
         }
@@ -349,7 +358,9 @@ fn not_recorded(name: &Path) -> Failure {
             "it is not instrumented, and has started no program that is; build it with `foretell cc`, \
              `foretell c++` or `cargo foretell build`"
         }
-        None => "programs must be built with `foretell cc`, `foretell c++` or `cargo foretell`",
+        None => {
+            "programs must be built with `foretell cc`, `foretell c++` or `cargo foretell`, or run by Java"
+        }
     };
     Failure::Usage(format!("{} has not recorded anything: {why}", name.display()))
 }

@@ -14,6 +14,10 @@ use crate::error::Failure;
 const PASS: &str = "libforetell_llvm.so";
 /// What goes into the recorded program.
 const RUNTIME: &str = "libforetell_rt.so";
+/// What Java's virtual machine loads.
+const AGENT: &str = "libforetell_jvm.so";
+/// How that is built.
+const BUILD_AGENT: &str = "cargo build --release -p foretell-jvm";
 const LIBRARIES: [&str; 2] = [PASS, RUNTIME];
 /// What clang looks for in a compiler pass.
 const ENTRY: &[u8] = b"llvmGetPassPluginInfo";
@@ -121,6 +125,32 @@ impl Tools {
     pub(crate) fn runtime(&self) -> PathBuf {
         self.folder.join(RUNTIME)
     }
+}
+
+/// What records Java programs, if it is there: it needs neither the compiler pass nor the runtime.
+pub(crate) fn java_agent() -> Option<PathBuf> {
+    folders().into_iter().map(|folder| folder.join(AGENT)).find(|path| path.is_file())
+}
+
+/// What to do where it is not there.
+pub(crate) fn no_java_agent() -> String {
+    let folders: Vec<String> = folders().iter().map(|folder| folder.display().to_string()).collect();
+    format!(
+        "{AGENT} is missing in {}; build it: {BUILD_AGENT}, or install a package of foretell",
+        folders.join(" and ")
+    )
+}
+
+/// Where libraries may be: in the folder that the environment names, or beside the program and where it would be
+/// installed.
+fn folders() -> Vec<PathBuf> {
+    let named = env::var_os(FOLDER).filter(|folder| !folder.is_empty()).map(PathBuf::from);
+    let beside = || env::current_exe().ok().and_then(|program| Some(program.parent()?.to_path_buf()));
+    let candidates = match named {
+        Some(folder) => vec![folder],
+        None => beside().into_iter().flat_map(|beside| [beside.join("../lib/foretell"), beside]).collect(),
+    };
+    candidates.into_iter().filter_map(|folder| folder.canonicalize().ok()).collect()
 }
 
 /// What the compiler pass for this version of LLVM is called.

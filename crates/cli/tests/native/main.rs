@@ -1,4 +1,4 @@
-//! Programs in C, C++ and Rust, from their source to the report: compiled, recorded, predicted, each over several
+//! Programs in C, C++, Rust and Java, from their source to the report: compiled, recorded, predicted, each over several
 //! seeds.
 
 mod behaviour;
@@ -16,6 +16,7 @@ mod faults;
 mod flags;
 mod hidden;
 mod hunt;
+mod java;
 mod known;
 mod limits;
 mod modules;

@@ -40,9 +40,10 @@ impl Cause {
         match *record {
             _ if is_torn_atomic(record) => Cause::Torn,
             _ if record.is_vague() => Cause::Vague,
-            Record::Sync { op: SyncOp::Alloc | SyncOp::Part | SyncOp::Free | SyncOp::Shared, .. } => {
-                Cause::Taken
-            }
+            Record::Sync {
+                op: SyncOp::Alloc | SyncOp::Part | SyncOp::Object | SyncOp::Free | SyncOp::Shared,
+                ..
+            } => Cause::Taken,
             Record::Sync { .. } => Cause::Synchronisation,
             Record::Opaque { .. } => Cause::Instruction,
             _ => Cause::Shared,

@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use crate::LogError;
 use crate::calls::Spot;
 use crate::cells::{Cell, Extent, Survey};
-use crate::memory::{Era, Memory};
+use crate::memory::{Era, Memory, Purpose};
 use crate::objects::Objects;
 use crate::places::{Places, SiteInfo};
 use crate::remembered::Remembered;
@@ -88,7 +88,23 @@ impl<'a> Naming<'a> {
     pub(super) fn lock(&mut self, memory: &Memory, addr: u64) -> Result<LockId, LogError> {
         let lock = self.names.locks.intern(self.address(memory, addr).as_bytes())?;
         self.locks.insert((memory.era(addr), addr), lock);
+        self.claim_object(memory, memory.era(addr));
         Ok(lock)
+    }
+
+    /// An object of a managed heap was met. Its type matters if anything of it is kept.
+    pub(super) fn know_object(&mut self, memory: &Memory, survey: &Survey, addr: u64) {
+        let era = memory.era(addr);
+        if survey.kept(era).next().is_some() {
+            self.claim_object(memory, era);
+        }
+    }
+
+    fn claim_object(&mut self, memory: &Memory, era: Era) {
+        let about = memory.about(era);
+        if let Purpose::Object(site) = about.purpose {
+            self.accessed(era, site, about.start);
+        }
     }
 
     /// An access at this site was made to recorded memory.

@@ -106,7 +106,7 @@ impl Surroundings<'_, '_, '_> {
     /// records. Writes to buffers that the program passes have records.
     fn is_up_to_date(&self, era: Era, part: Part, is_named: bool) -> bool {
         match self.writer.memory.about(era).purpose {
-            Purpose::Heap(_) | Purpose::Part(_) => true,
+            Purpose::Heap(_) | Purpose::Part(_) | Purpose::Object(_) => true,
             Purpose::Static => {
                 let first = part.word + u64::from(part.first);
                 is_named || self.writer.statics.contents.number(first, part.end - part.first).is_some()

@@ -92,6 +92,10 @@ impl Writer<'_> {
             SyncOp::LocalEnd => self.end_local(object, other),
             SyncOp::Name => self.naming.name_thread(object, other),
             SyncOp::Alloc | SyncOp::Part | SyncOp::Free | SyncOp::Shared => Ok(()),
+            SyncOp::Object => {
+                self.naming.know_object(&self.memory, self.survey, object);
+                Ok(())
+            }
         }
     }
 
@@ -115,6 +119,10 @@ impl Writer<'_> {
             self.lock_op(SyncOp::TryLock, lock)?;
         }
         self.all_kept(Era::STATIC, Op::Alloc)?;
+        for era in self.survey.kept_objects() {
+            let (value, order) = (Some(Value::ZERO), MemOrder::Relaxed);
+            self.all_kept(era, |var| Op::Store { var, value, order })?;
+        }
         self.create_handed_over(Era::STATIC)
     }
 
