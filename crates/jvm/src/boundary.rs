@@ -5,18 +5,20 @@
 //! before happens before what others do after. That is more than the library promises, and never less.
 
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use foretell_turns::turn::Turn;
 use foretell_wire::hook::MemoryOrder;
 use foretell_wire::record::Record;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::agent::tool;
-use crate::jdk::Effect;
-use crate::jni::Jni;
+use crate::jdk::{self, Effect};
+use crate::jni::{Jni, Object};
 use crate::objects;
 use crate::registry::{self, Target};
 use crate::sites::{self, What};
-use crate::thread::{AsJava, Call, Java};
+use crate::thread::{AsJava, Call, Java, Order};
 
 /// What stands for all that the library knows, and how often that has changed.
 const LIBRARY: u64 = objects::FIRST - 16;
@@ -24,9 +26,23 @@ static CHANGES: AtomicU64 = AtomicU64::new(0);
 
 /// Keeps its order among all that the library does.
 pub(crate) fn order(turn: &Turn) {
-    let (site, read) = (turn.me.site.get(), CHANGES.fetch_add(1, Ordering::Relaxed));
-    let (written, order) = (read.wrapping_add(1), MemoryOrder::AcqRel);
-    turn.log(&Record::Rmw { site, addr: LIBRARY, size: 8, read, written, order });
+    update(turn, LIBRARY, CHANGES.fetch_add(1, Ordering::Relaxed));
+}
+
+/// How often the methods of objects were called that keep what they know to themselves.
+static CALLS: Mutex<Option<FxHashMap<u64, u64>>> = Mutex::new(None);
+
+/// Keeps its order among the calls of an object, whose first bytes are no field.
+fn order_at(turn: &Turn, object: u64) {
+    let mut calls = CALLS.lock().unwrap_or_else(PoisonError::into_inner);
+    let calls = calls.get_or_insert_default().entry(object).or_default();
+    update(turn, object, *calls);
+    *calls += 1;
+}
+
+fn update(turn: &Turn, addr: u64, read: u64) {
+    let (site, written, order) = (turn.me.site.get(), read.wrapping_add(1), MemoryOrder::AcqRel);
+    turn.log(&Record::Rmw { site, addr, size: 8, read, written, order });
     turn.log_branch(site, None);
 }
 
@@ -43,24 +59,20 @@ pub(crate) fn call(turn: &Turn, number: u32, site: &'static sites::Site) {
     let java = turn.me.java();
     let target = target_of(site);
     turn.me.site.set(sites::address(number));
-    let effect = match target {
-        Target::Hooked => Effect::Nothing,
-        Target::Outside(effect) => effect,
+    let (receiver, is_own) = java.receiver.take();
+    let order = match target {
+        Target::Hooked | Target::Outside(Effect::Nothing) => Order::None,
+        Target::Outside(Effect::Own) if is_own => Order::Own(receiver),
+        Target::Outside(Effect::Own | Effect::Ordered) => Order::Library(receiver),
+        Target::Outside(Effect::Fence) => Order::Everything,
     };
-    match effect {
-        Effect::Nothing => {}
-        Effect::Ordered => {
-            turn.meeting();
-            order(turn);
-        }
-        Effect::Fence => {
-            turn.meeting();
-            turn.fence(sites::address(number));
-        }
+    if order != Order::None {
+        turn.meeting();
+        keep(turn, order);
     }
     java.is_expected.set(target == Target::Hooked);
     let before = turn.me.call(sites::address(number));
-    java.calls.borrow_mut().push(Call { before, site: number, is_ordered: effect != Effect::Nothing });
+    java.calls.borrow_mut().push(Call { before, site: number, order });
 }
 
 /// The call has returned.
@@ -73,16 +85,44 @@ pub(crate) fn back(turn: &Turn) {
 }
 
 fn after(turn: &Turn, call: Call) {
-    if !call.is_ordered {
-        return;
+    if call.order != Order::None {
+        turn.me.site.set(sites::address(call.site));
+        keep(turn, call.order);
     }
-    turn.me.site.set(sites::address(call.site));
-    let site = i32::try_from(call.site).ok().and_then(sites::get);
-    if site.is_some_and(|site| target_of(site) == Target::Outside(Effect::Fence)) {
-        turn.fence(sites::address(call.site));
-    } else {
-        order(turn);
+}
+
+/// Keeps an order.
+fn keep(turn: &Turn, among: Order) {
+    match among {
+        Order::None => {}
+        Order::Own(object) => order_at(turn, object),
+        Order::Library(object) => {
+            if object != 0 {
+                order_at(turn, object);
+            }
+            order(turn);
+        }
+        Order::Everything => turn.fence(turn.me.site.get()),
     }
+}
+
+/// Objects that have done more than to keep what they know to themselves.
+static COMMON: Mutex<Option<FxHashSet<u64>>> = Mutex::new(None);
+
+/// A method of this object is about to be called. Once it was another one than those that only touch the object itself,
+/// others may share what it knows.
+pub(crate) fn receive(jni: Jni, turn: &Turn, site: &sites::Site, object: Object) {
+    let What::Call(member, _) = &site.what else { return };
+    let class = jni.class_of(object);
+    let name = tool().class_name(class);
+    jni.delete_local(class);
+    let address = objects::address(jni, turn, object);
+    let mut common = COMMON.lock().unwrap_or_else(PoisonError::into_inner);
+    let common = common.get_or_insert_default();
+    if !jdk::is_own(&name, &member.name) {
+        common.insert(address);
+    }
+    turn.me.java().receiver.set((address, !common.contains(&address)));
 }
 
 /// A method with hooks begins; says whether the thread comes from code without.
@@ -118,7 +158,8 @@ fn is_run_by_its_thread(jni: Jni) -> bool {
 pub(crate) fn order_if_in_library(turn: &Turn) {
     let java = turn.me.java();
     let is_in_library = match java.calls.borrow().last() {
-        Some(call) => call.is_ordered,
+        // The library's own code may call further.
+        Some(call) => matches!(call.order, Order::Library(_) | Order::Everything),
         None => java.is_pooled.get(),
     };
     if is_in_library {

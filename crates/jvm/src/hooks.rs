@@ -165,6 +165,12 @@ extern "system" fn join_for(jni: Jni, _: Object, thread: Object, milliseconds: i
     }
 }
 
+extern "system" fn receiver(jni: Jni, _: Object, object: Object, site: i32) {
+    if let Some((turn, _, site)) = enter(site).filter(|_| !object.is_null()) {
+        boundary::receive(jni, &turn, site, object);
+    }
+}
+
 extern "system" fn call(_: Jni, _: Object, site: i32) {
     if let Some((turn, number, site)) = enter(site) {
         boundary::call(&turn, number, site);
@@ -253,7 +259,8 @@ fn all() -> Vec<Hook> {
         ("back", "()V", back as *const _),
         ("caught", "(I)V", caught as *const _),
     ];
-    let frames: [Hook; 5] = [
+    let frames: [Hook; 6] = [
+        ("receiver", "(Ljava/lang/Object;I)V", receiver as *const _),
         ("at", "(I)V", at as *const _),
         ("decided", "(I)V", decided as *const _),
         ("entered", "(I)V", entered as *const _),

@@ -9,6 +9,9 @@
 pub(crate) enum Effect {
     /// Nothing, or what is recorded by other means.
     Nothing,
+    /// It keeps its order among the calls of its object, if that is what it seems to be; otherwise it is
+    /// [`Effect::Ordered`].
+    Own,
     /// It keeps its order among all calls into the library.
     Ordered,
     /// It may touch arrays of the program: nothing is reordered around it.
@@ -91,13 +94,16 @@ pub(crate) fn effect(class: &[u8], name: &[u8], descriptor: &[u8]) -> Effect {
     // Whatever object is passed, its methods may be called, which may be of the library, too, and take a lock.
     let takes_objects = descriptor.windows(OBJECT.len()).any(|part| part == OBJECT);
     if is_console(class, name) {
-        return if takes_objects { Effect::Ordered } else { Effect::Nothing };
+        return if takes_objects { Effect::Fence } else { Effect::Nothing };
     }
     let takes_arrays = descriptor.contains(&b'[');
     match class {
+        _ if passes_content(class, descriptor) => Effect::Fence,
+        _ if may_be_own(class) && !takes_arrays && name != b"<init>" => Effect::Own,
         b"java/lang/Object" if matches!(name, b"toString" | b"equals" | b"hashCode") => Effect::Ordered,
         b"java/lang/Object" => Effect::Nothing,
-        b"java/lang/Math" if name != b"random" => Effect::Nothing,
+        // Random numbers are different in every run.
+        b"java/lang/Math" => Effect::Nothing,
         b"java/lang/Thread" if is_about_itself(name, descriptor) => Effect::Nothing,
         // Whether a thread has ended, or was interrupted, tells of what it or others did before.
         b"java/lang/Thread" => Effect::Fence,
@@ -108,13 +114,96 @@ pub(crate) fn effect(class: &[u8], name: &[u8], descriptor: &[u8]) -> Effect {
             _ => Effect::Fence,
         },
         b"java/lang/Class" if !takes_arrays && !name.starts_with(b"new") => Effect::Nothing,
-        // An array that is made for the call, as a rule.
-        b"java/lang/String" if name == b"format" => Effect::Ordered,
         _ if takes_arrays => Effect::Fence,
         _ if takes_objects => Effect::Ordered,
         _ if VALUES.contains(&class) || is_exception(class) => Effect::Nothing,
         _ => Effect::Ordered,
     }
+}
+
+/// Classes whose objects keep what they know to themselves, and methods of theirs that do nothing else; a name ends
+/// with `*` if it is the beginning of several.
+const OWN: &[(&[u8], &[&[u8]])] = &[
+    (b"java/lang/StringBuilder", BUILDER),
+    (b"java/lang/StringBuffer", BUILDER),
+    (b"java/util/Random", &[b"next*", b"setSeed"]),
+    (b"java/util/concurrent/atomic/AtomicInteger", ATOMIC),
+    (b"java/util/concurrent/atomic/AtomicLong", ATOMIC),
+    (b"java/util/concurrent/atomic/AtomicBoolean", ATOMIC),
+    (b"java/util/concurrent/atomic/AtomicReference", ATOMIC),
+    (b"java/util/concurrent/CountDownLatch", &[b"await", b"countDown", b"getCount"]),
+    (b"java/util/concurrent/Semaphore", &[b"acquire*", b"release", b"tryAcquire", b"availablePermits"]),
+    (b"java/util/concurrent/locks/ReentrantLock", &[b"lock*", b"unlock", b"tryLock", b"is*", b"get*"]),
+];
+const BUILDER: &[&[u8]] = &[
+    b"append",
+    b"insert",
+    b"length",
+    b"charAt",
+    b"setCharAt",
+    b"setLength",
+    b"delete*",
+    b"reverse",
+    b"toString",
+    b"capacity",
+    b"ensureCapacity",
+    b"substring",
+    b"indexOf",
+    b"lastIndexOf",
+    b"replace",
+];
+const ATOMIC: &[&[u8]] = &[
+    b"get",
+    b"set",
+    b"lazySet",
+    b"getAndSet",
+    b"compareAndSet",
+    b"compareAndExchange*",
+    b"weakCompareAndSet*",
+    b"getAndIncrement",
+    b"getAndDecrement",
+    b"getAndAdd",
+    b"incrementAndGet",
+    b"decrementAndGet",
+    b"addAndGet",
+    b"getPlain",
+    b"setPlain",
+    b"getOpaque",
+    b"setOpaque",
+    b"getAcquire",
+    b"setRelease",
+    b"intValue",
+    b"longValue",
+    b"toString",
+];
+
+/// Whether an object that code knows by this class may be one of those.
+pub(crate) fn may_be_own(class: &[u8]) -> bool {
+    OWN.iter().any(|(own, _)| *own == class)
+        || matches!(class, b"java/util/concurrent/locks/Lock" | b"java/lang/Number")
+}
+
+/// Whether this method of an object of this very class does nothing but to its own object.
+pub(crate) fn is_own(class: &[u8], name: &[u8]) -> bool {
+    let fits =
+        |known: &&[u8]| known.strip_suffix(b"*").map_or(*known == name, |begin| name.starts_with(begin));
+    OWN.iter().any(|(own, names)| *own == class && names.iter().any(fits))
+}
+
+/// Whether a call is passed what such objects know, but not by way of their own methods.
+fn passes_content(class: &[u8], descriptor: &[u8]) -> bool {
+    const CONTENT: &[&[u8]] = &[
+        b"Ljava/lang/CharSequence;",
+        b"Ljava/lang/StringBuilder;",
+        b"Ljava/lang/StringBuffer;",
+        b"Ljava/util/Random;",
+    ];
+    let parameters = descriptor.split(|&byte| byte == b')').next().unwrap_or_default();
+    let has = |what: &[u8]| parameters.windows(what.len()).any(|part| part == what);
+    let is_text_of_any = class == b"java/lang/String" && has(OBJECT);
+    matches!(class, b"java/lang/Appendable" | b"java/lang/CharSequence")
+        || is_text_of_any
+        || CONTENT.iter().any(|what| has(what))
 }
 
 /// How a descriptor names any object.
@@ -164,10 +253,13 @@ mod tests {
         assert_eq!(effect("java/lang/Thread", "join", "(JI)V"), Effect::Fence);
         assert_eq!(
             effect("java/lang/String", "valueOf", "(Ljava/lang/Object;)Ljava/lang/String;"),
-            Effect::Ordered
+            Effect::Fence
         );
         assert_eq!(effect("java/util/function/Supplier", "get", "()Ljava/lang/Object;"), Effect::Ordered);
-        assert_eq!(effect("java/lang/Math", "random", "()D"), Effect::Ordered);
+        assert_eq!(effect("java/lang/Math", "random", "()D"), Effect::Nothing);
+        assert_eq!(effect("java/util/concurrent/locks/Lock", "lock", "()V"), Effect::Own);
+        assert!(is_own(b"java/util/Random", b"nextInt") && !is_own(b"java/util/Random", b"ints"));
+        assert!(!is_own(b"java/util/concurrent/locks/ReentrantLock", b"newCondition"));
         assert_eq!(effect("[I", "clone", "()Ljava/lang/Object;"), Effect::Fence);
         assert!(is_of_jdk(b"java/util/List") && !is_of_jdk(b"javafoo/List") && is_of_jdk(b"[Lp/X;"));
     }

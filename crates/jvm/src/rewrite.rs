@@ -20,7 +20,7 @@ use rustc_hash::FxHashSet;
 
 use crate::decisions::{self, Fields, flow, is_unhooked, reference, targets};
 use crate::helper;
-use crate::jdk;
+use crate::jdk::{self, Effect};
 use crate::lines::Lines;
 use crate::receiver::{is_this, place_of_object};
 use crate::registry;
@@ -399,7 +399,7 @@ impl Method<'_> {
         let value = ["I", "J", "F", "D", "Ljava/lang/Object;"][usize::from(kind)];
         let site = self.site(What::Place, true, at);
         let scratch = self.edit.scratch(self.code.max_locals);
-        self.edit.locals = 2;
+        self.edit.locals = self.edit.locals.max(2);
         let mut before = Vec::new();
         put_local(&mut before, opcode::ISTORE + kind, scratch);
         before.push(DUP2);
@@ -437,7 +437,7 @@ impl Method<'_> {
             return self.mark(at, &member);
         }
         let decides = !(is_static || of_this || *member.name == *b"<init>");
-        self.call_outside(at, member, decides)
+        self.call_outside(at, member, decides, !is_static)
     }
 
     /// Where threads do something with each other the place matters, although the call itself needs no hook.
@@ -461,16 +461,45 @@ impl Method<'_> {
         }
         let (owner, name) = (b"java/lang/Object"[..].into(), b"toString"[..].into());
         let descriptor = b"()Ljava/lang/String;"[..].into();
-        self.call_outside(at, Member { owner, name, descriptor }, true)
+        self.call_outside(at, Member { owner, name, descriptor }, true, false)
     }
 
-    fn call_outside(&mut self, at: usize, member: Member, decides: bool) -> Result<(), Error> {
+    fn call_outside(
+        &mut self,
+        at: usize,
+        member: Member,
+        decides: bool,
+        has_object: bool,
+    ) -> Result<(), Error> {
+        let effect = jdk::effect(&member.owner, &member.name, &member.descriptor);
+        let parameters = member.descriptor.clone();
         let site = self.site(What::Call(member, OnceLock::new()), decides, at);
         let (mut before, mut after) = (Vec::new(), Vec::new());
+        if has_object && effect == Effect::Own {
+            self.receiver(&mut before, &parameters, site)?;
+        }
         self.hook(&mut before, "call", "(I)V", site)?;
         self.call(&mut after, "back", "()V")?;
         self.edit.at(at).before.extend(before);
         self.edit.at(at).after.splice(0..0, after);
+        Ok(())
+    }
+
+    /// Passes the object of a call to a hook. Its parameters are put aside, into local variables behind all others.
+    fn receiver(&mut self, out: &mut Vec<u8>, descriptor: &[u8], site: u32) -> Result<(), Error> {
+        let (parameters, _) = descriptor::method(descriptor)?;
+        let mut local = self.edit.scratch(self.code.max_locals);
+        let mut put = Vec::new();
+        for parameter in &parameters {
+            put.push((kind_of(parameter), local));
+            local += places(parameter);
+        }
+        let used = local - self.edit.scratch(self.code.max_locals);
+        self.edit.locals = self.edit.locals.max(used);
+        put.iter().rev().for_each(|&(kind, local)| put_local(out, opcode::ISTORE + kind, local));
+        out.push(DUP);
+        self.hook(out, "receiver", "(Ljava/lang/Object;I)V", site)?;
+        put.iter().for_each(|&(kind, local)| put_local(out, opcode::ILOAD + kind, local));
         Ok(())
     }
 
@@ -534,6 +563,17 @@ fn stores_this(code: &Code) -> Result<bool, Error> {
         opcode::WIDE => bytes.get(at + 1..at + 4) == Some(&[ASTORE, 0, 0]),
         _ => false,
     }))
+}
+
+/// Which form of loads and stores a value needs: they stand in the order `int`, `long`, `float`, `double`, reference.
+fn kind_of(descriptor: &[u8]) -> u8 {
+    match descriptor.first() {
+        Some(b'J') => 1,
+        Some(b'F') => 2,
+        Some(b'D') => 3,
+        Some(b'L' | b'[') => 4,
+        _ => 0,
+    }
 }
 
 /// How a value is passed to a hook.

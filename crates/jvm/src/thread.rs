@@ -10,14 +10,27 @@ use foretell_turns::stack::CallStack;
 use foretell_turns::thread::{Thread, me};
 use rustc_hash::FxHashSet;
 
+/// Among what a call keeps its order.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Order {
+    /// Nothing.
+    None,
+    /// The calls of the object with this address.
+    Own(u64),
+    /// All calls into the library, and those of that object, if there is one.
+    Library(u64),
+    /// Everything.
+    Everything,
+}
+
 /// A call that code with hooks has made.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Call {
     /// The calls before.
     pub(crate) before: CallStack,
     pub(crate) site: u32,
-    /// It keeps its order among calls into the library.
-    pub(crate) is_ordered: bool,
+    /// What comes after it, as before it.
+    pub(crate) order: Order,
 }
 
 /// A thread of a Java program; lives as long as the process.
@@ -26,6 +39,9 @@ pub(crate) struct Java {
     common: Thread,
     /// The calls that it is in.
     pub(crate) calls: RefCell<Vec<Call>>,
+    /// The object whose method it is about to call, and whether that keeps to itself what it knows; 0 if that is not
+    /// known.
+    pub(crate) receiver: Cell<(u64, bool)>,
     /// It is about to enter code with hooks, from such code.
     pub(crate) is_expected: Cell<bool>,
     /// It has entered no code with hooks so far.
@@ -67,6 +83,7 @@ impl Java {
         let java = Box::leak(Box::new(Java {
             common: Thread::new(id),
             calls: RefCell::default(),
+            receiver: Cell::new((0, false)),
             is_expected: Cell::new(false),
             is_fresh: Cell::new(true),
             is_pooled: Cell::new(false),

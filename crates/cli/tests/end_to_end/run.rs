@@ -294,7 +294,7 @@ fn what_is_no_program_is_refused() {
     for (path, said) in [
         (
             file(&folder, "trace.std", "T1|w(x)|1\n"),
-            "a program is a file that ends in .cimp, .c, .cpp or .rs, or a command",
+            "a program is a file that ends in .cimp, .c, .cpp, .rs or .java, or a command",
         ),
         ("-".to_string(), "there is no such program"),
         (here.to_string(), "is a folder"),
