@@ -236,6 +236,10 @@ pub(crate) fn join(jni: Jni, turn: &Turn, object: Object, milliseconds: i64) {
         return turn.fence(turn.me.site.get());
     }
     if other.id != 0 {
+        if limit.is_some() {
+            // Who waits no longer than a time does not wait for ever: such a join is part of no deadlock.
+            turn.fence(turn.me.site.get());
+        }
         turn.log_sync(SyncOp::Join, other.id as usize, 0);
         wait_until_gone(object);
     } else {
