@@ -1,7 +1,7 @@
 """Writes a Python wheel around a folder that is laid out like /usr: wheel.py FOLDER VERSION PLATFORM OUTPUT
 
 The programs become scripts, and all other files data of the wheel: pip puts both below the prefix of the environment,
-where `foretell` finds its libraries as in any other installation.
+where `foretell` finds its libraries as in any other installation. The package in `python/` is importable.
 """
 
 import base64
@@ -35,6 +35,9 @@ def main(folder, version, platform, output):
         is_program = inside.parts[0] == "bin"
         name = f"{data}/scripts/{inside.name}" if is_program else f"{data}/data/{inside.as_posix()}"
         files.append((name, path.read_bytes(), 0o755 if path.stat().st_mode & 0o111 else 0o644))
+    package = pathlib.Path(__file__).resolve().parent.parent / "python"
+    for path in sorted(package.rglob("*.py")):
+        files.append((path.relative_to(package).as_posix(), path.read_bytes(), 0o644))
     readme = (root / "share/doc/foretell/README.md").read_text(encoding="utf-8")
     files.append((f"{about}/METADATA", (METADATA.format(version=version) + readme).encode(), 0o644))
     files.append((f"{about}/WHEEL", WHEEL.format(tag=tag).encode(), 0o644))

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use foretell_engine::describe::describe_decision;
-use foretell_engine::{self as engine, Description, Input, Plan, Sliced, pair};
+use foretell_engine::{self as engine, Description, Input, Plan, ShardStore, Sliced, pair};
 use foretell_report::{Decision, Report};
 use foretell_trace::Trace;
 
@@ -12,7 +12,7 @@ use crate::args::{PredictArgs, WantedArgs};
 use crate::error::{Failure, Failures};
 use crate::input::TraceFile;
 use crate::render::{self, write_reports};
-use crate::shards;
+use crate::shards::{self, StateFolder};
 use crate::slice::{self, Purpose};
 use crate::sources::Sources;
 use crate::stop::{TimeLimit, Watch};
@@ -23,6 +23,9 @@ pub(crate) fn run(args: &PredictArgs) -> Result<Outcome, Failure> {
     TraceFile::refuse_repeated_stdin(&args.traces)?;
     refuse_own_input(args)?;
     args.wanted.check_find()?;
+    if args.shards.state.is_some() && (args.traces.len() > 1 || args.wanted.technique.len() > 1) {
+        return Err(Failure::Usage("--state works with one trace and one technique at a time".to_string()));
+    }
     args.wanted.report.check_outputs()?;
     certify::check_wanted(args)?;
     if let Some(folder) = &args.shards.plan {
@@ -76,13 +79,15 @@ fn predict_on(path: &Path, args: &PredictArgs) -> Result<Vec<Report>, Failure> {
         return predict_on_slice(&file, &trace, &sliced, &args.wanted);
     }
     let shared = Input::of_source(&file);
+    let store = args.shards.state.as_deref().map(StateFolder::new);
+    let store = store.as_ref().map(|store| store as &dyn ShardStore);
     if file.comes_once() {
         shared.load("reads", &Watch::new(&file))?;
     }
     let report = |plan: Plan| {
         let limit = TimeLimit::start(plan.time_limit)?;
         let control = Watch::new(&file).within(&limit);
-        let own = Input::of_source(&file);
+        let own = Input::of_source(&file).with_store(store);
         let input = if file.comes_once() { &shared } else { &own };
         Measured::new(input, &plan, &control)?.report(input, &args.wanted.description(), &file, &control)
     };

@@ -2,25 +2,29 @@
 //! on many.
 
 mod folder;
+mod state;
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
 use foretell_engine::shards::{analyse_shard, begin};
 use foretell_engine::{Control as _, Input, NoExcerpts, Plan};
 use foretell_report::{ApartPairs, PartReport, ShardResult};
-use foretell_shard::{PlanFile, Planned, Planner, Shard, ShardEntry, ShardError};
+use foretell_shard::{PlanFile, Planner, Shard, ShardEntry, ShardError, Survey};
 
 use crate::analysis::outcome;
 use crate::args::{MergeArgs, PlanArgs, PredictArgs, ReportFormat, Share};
 use crate::error::Failure;
 use crate::input::TraceFile;
+use crate::output::{self, Target};
 use crate::progress::Progress;
 use crate::render::write_reports;
 use crate::stop::{TimeLimit, Watch};
 use crate::suppress::Rules;
-use crate::{Outcome, memory, output, stop};
+use crate::{Outcome, memory, stop};
 use folder::{NewFolder, PlanFolder};
+pub(crate) use state::StateFolder;
 
 /// Cuts a trace into shards.
 pub(crate) fn plan(args: &PlanArgs) -> Result<Outcome, Failure> {
@@ -30,12 +34,13 @@ pub(crate) fn plan(args: &PlanArgs) -> Result<Outcome, Failure> {
     let step = args.shard_events.div_ceil(2);
     let mut shards = Vec::new();
     let failed = |error| Failure::Shard { path: args.trace.clone(), error };
-    let mut planner = Planner::new(step);
+    let (mut planner, mut survey) = (Planner::new(step), Survey::new(step));
     let input = Input::of_source(&file);
     let mut reading = input.open("cuts")?;
     while reading.next()?.is_some() {
         let (batch, names) = reading.batch();
         for event in &batch.events {
+            survey.event(event).map_err(failed)?;
             if let Some(shard) = planner.event(event, names).map_err(failed)? {
                 shards.push(save(&folder, &shard)?);
             }
@@ -43,7 +48,8 @@ pub(crate) fn plan(args: &PlanArgs) -> Result<Outcome, Failure> {
         refuse_to_stop()?;
     }
     let cut_short = reading.is_cut_short();
-    let Planned { last, whole, apart } = planner.finish(reading.names(), cut_short).map_err(failed)?;
+    let (whole, apart) = survey.finish(reading.names(), cut_short);
+    let last = planner.finish(reading.names()).map_err(failed)?;
     shards.extend(last.map(|shard| save(&folder, &shard)).transpose()?);
     let plan = PlanFile::new(file.name(), step, whole, apart, shards);
     folder.finish(&plan)?;
@@ -123,7 +129,14 @@ fn work_off(folder: &PlanFolder, share: Share, plan: &Plan, progress: bool) -> R
     bar.expect(mine.len());
     for (done, &(number, entry)) in mine.iter().enumerate() {
         let shard = folder.shard(number, entry)?;
-        report.results.push(analyse_shard(number, &shard, plan, &control, &mut NoExcerpts)?);
+        report.results.push(analyse_shard(
+            number,
+            &shard,
+            plan,
+            &BTreeSet::new(),
+            &control,
+            &mut NoExcerpts,
+        )?);
         if control.is_stopped() {
             return Err(unfinished(done, mine.len(), &limit));
         }
@@ -169,6 +182,13 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<Outcome, Failure> {
     rules.apply(&mut reports);
     write_reports(&reports, &args.report)?;
     Ok(reports.iter().map(outcome).max().unwrap_or(Outcome::Clean))
+}
+
+/// Writes a file, which has its name only once it is complete.
+fn write_file(path: &Path, content: &[u8]) -> Result<(), Failure> {
+    let failed = |error| Failure::file(path, "write", error);
+    let write = |target: &Target| target.open().and_then(|mut file| file.write_all(content)).map_err(failed);
+    Target::new(path).fill(failed, write)
 }
 
 /// A failure about this file of a plan.

@@ -8,7 +8,7 @@ use std::time::Duration;
 use foretell_depend::Detour;
 use foretell_detect::{Pair, Pairs};
 use foretell_predict::{Key, Limit, Technique};
-use foretell_report::{RacingAccess, TraceInfo};
+use foretell_report::{ApartPairs, RacingAccess, ShardResult, TraceInfo};
 use foretell_trace::{Event, EventId, Names};
 use foretell_witness::{Finding, Model, NewValues, Proof, Rejection};
 
@@ -33,6 +33,8 @@ pub struct Analysis {
     pub deadlocks: Vec<FoundDeadlock>,
     /// How many other circles of waiting threads there might have been.
     pub circles: CircleCounts,
+    /// What was found in shards, where the trace does not fit into memory. It is a part of the report.
+    pub in_shards: Option<InShards>,
     /// How many other pairs there are, and what is known of them.
     pub counts: Counts,
     /// For what reasons, and how often each, something that depends on reads was not computed, so that it had to stay
@@ -44,6 +46,19 @@ pub struct Analysis {
     pub interrupted: bool,
     /// How long it took, reading included.
     pub elapsed: Duration,
+}
+
+/// What was found in the shards of a trace.
+#[derive(Clone, Debug)]
+pub struct InShards {
+    /// By shard.
+    pub(crate) results: Vec<ShardResult>,
+    /// Locations with accesses that may race and lie in no common shard.
+    pub(crate) apart: ApartPairs,
+    /// Whether there is one race for each pair of locations.
+    pub(crate) by_location: bool,
+    /// How many steps of witnesses there is room for.
+    pub(crate) witness_steps: usize,
 }
 
 /// A race that the referee has accepted.
@@ -149,6 +164,13 @@ pub enum Note {
     Unread(Unread),
     /// The technique needs the whole trace in memory, where there is room for so many events.
     NoRoom(Technique, usize),
+    /// The trace does not fit into memory, and not all of its shards were decided.
+    Shards {
+        /// How many were.
+        done: usize,
+        /// How many there are.
+        of: usize,
+    },
     /// There were more pairs than can be gone through: so many were only counted.
     TooManyPairs(u64),
     /// The search for deadlocks needs the whole trace in memory, where there is room for so many events.
@@ -194,6 +216,12 @@ impl fmt::Display for Note {
                 "too many ways in which threads might wait for each other: not all were looked at",
             ),
             Note::OpenDeadlocks(reason) => write!(f, "not all possible deadlocks are decided: {reason}"),
+            Note::Shards { done, of } => {
+                write!(
+                    f,
+                    "the trace does not fit into memory, and only {done} of its {of} shards were decided"
+                )
+            }
             Note::TooManyPairs(pairs) => {
                 write!(f, "too many pairs to go through: {pairs} were only counted")
             }
@@ -389,6 +417,7 @@ impl Analysis {
             undecided: Vec::new(),
             deadlocks: Vec::new(),
             circles: CircleCounts::default(),
+            in_shards: None,
             counts: Counts::default(),
             not_computed: BTreeMap::new(),
             notes: Vec::new(),

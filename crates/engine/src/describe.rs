@@ -7,11 +7,11 @@ use foretell_depend::Detour;
 use foretell_report::{
     Candidate, Decision, Excerpt, NOT_EXECUTED, NeededReads, NewValue, Observed, Picture, PredictedDeadlock,
     Race, RacingAccess, Recorded, Report, Room, Story, StoryDetail, Walk, add_places, add_surroundings,
-    fingerprint,
+    fingerprint, part,
 };
 use foretell_trace::{EventId, Names, Trace};
 
-use crate::analysis::{self, Analysis, Found};
+use crate::analysis::{self, Analysis, Found, InShards};
 use crate::control::{Control, LISTED_LATE};
 use crate::error::Error;
 use crate::input::Input;
@@ -129,6 +129,7 @@ pub fn report(
     control: &dyn Control,
 ) -> Result<Report, Error> {
     let proven = analysis.races.len() + analysis.counts.proven_not_listed;
+    let in_shards = analysis.in_shards.take();
     if control.must_report_at_once() {
         analysis.races.truncate(LISTED_LATE);
     }
@@ -167,10 +168,24 @@ pub fn report(
     }
     look_around_deadlocks(input, &mut report, control);
     describe_deadlocks(&mut report, excerpts);
+    add_shards(&mut report, in_shards, excerpts);
     add_excerpts(&mut report, excerpts);
     fingerprint::mark(&mut report);
     add_schedules(input, &branches, &mut report, how, control);
     Ok(report)
+}
+
+/// Adds what was found in shards, with the lines of the program.
+fn add_shards(report: &mut Report, found: Option<InShards>, excerpts: &mut dyn Excerpts) {
+    let Some(InShards { results, apart, by_location, witness_steps }) = found else { return };
+    let (races, open) = (report.races.len(), report.undecided.len());
+    part::add(report, results, &apart, by_location, witness_steps);
+    let races = report.races[races..].iter_mut().map(|race| [&mut race.first, &mut race.second]);
+    let open = report.undecided.iter_mut().skip(open).map(|open| [&mut open.first, &mut open.second]);
+    for access in races.chain(open).flatten() {
+        access.excerpt = excerpts.excerpt(&access.location);
+        access.source = access.excerpt.as_ref().and_then(|excerpt| excerpt.line_of(&access.location));
+    }
 }
 
 /// The report of what was found, with what is around its accesses, but not how races come about.

@@ -121,10 +121,23 @@ impl<'a> Exact<'a> {
         workers: &mut Workers,
         room: &mut Room,
     ) -> Result<Judged, Error> {
+        let most = self.plan.max_races.saturating_sub(known.len());
+        self.run_with(Ledger::new(self.proven(known), most), workers, room)
+    }
+
+    /// The same where this need not be decided.
+    pub(crate) fn run_beside(
+        &self,
+        proven: HashSet<Key>,
+        workers: &mut Workers,
+        room: &mut Room,
+    ) -> Result<Judged, Error> {
+        self.run_with(Ledger::new(proven, self.plan.max_races), workers, room)
+    }
+
+    fn run_with(&self, ledger: Ledger, workers: &mut Workers, room: &mut Room) -> Result<Judged, Error> {
         let progress = self.control.progress(&format!("{} decides", self.technique.name()));
         let mut candidates = Candidates::new(&self.predictor, self.plan.pairs, self.control.stop_flag());
-        let most = self.plan.max_races.saturating_sub(known.len());
-        let ledger = Ledger::new(self.proven(known), most);
         self.work_off(&mut candidates, ledger, workers, room, &*progress)
     }
 

@@ -19,6 +19,7 @@ use foretell_trace::{
 
 use crate::control::Control;
 use crate::error::Error;
+use crate::in_shards::ShardStore;
 use crate::untaken::UntakenBranches;
 
 /// What an event costs while pairs are decided: itself, the indexes over the trace, and the clocks.
@@ -105,6 +106,8 @@ pub struct Input<'a> {
     /// How far it was read when it was last read, if not to its end.
     unread: Rc<RefCell<Option<Unread>>>,
     untaken: Option<&'a dyn UntakenBranches>,
+    /// Where what was found in shards is kept.
+    store: Option<&'a dyn ShardStore>,
 }
 
 impl<'a> Input<'a> {
@@ -120,12 +123,22 @@ impl<'a> Input<'a> {
 
     fn empty(name: String) -> Input<'a> {
         let (loaded, unread) = (OnceCell::new(), Rc::default());
-        Input { name, source: None, given: None, loaded, unread, untaken: None }
+        Input { name, source: None, given: None, loaded, unread, untaken: None, store: None }
     }
 
     /// The same with branches that the recorded run did not take.
     pub fn with_untaken(self, untaken: Option<&'a dyn UntakenBranches>) -> Input<'a> {
         Input { untaken, ..self }
+    }
+
+    /// The same, where what is found in shards is kept.
+    pub fn with_store(self, store: Option<&'a dyn ShardStore>) -> Input<'a> {
+        Input { store, ..self }
+    }
+
+    /// Where what was found in shards is kept.
+    pub(crate) fn store(&self) -> Option<&'a dyn ShardStore> {
+        self.store
     }
 
     /// The name as people know it.

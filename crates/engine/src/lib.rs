@@ -19,7 +19,7 @@
 //! * [`analysis`]: what comes out
 //! * [`describe`], [`schedule`]: from an analysis to a report: stacks, locks, source lines, stories, schedules
 //! * [`slice`](mod@slice): analyses of a part of a trace
-//! * [`shards`]: analyses of the shards of a trace that does not fit into memory
+//! * [`shards`]: the analysis of one shard of a trace that does not fit into memory; `in_shards`: of all of them
 //!
 //! Nothing here opens files, prints, starts processes or keeps state between two analyses.
 
@@ -31,6 +31,7 @@ pub mod deadlocks;
 pub mod describe;
 pub mod error;
 mod exact;
+mod in_shards;
 pub mod input;
 mod ledger;
 mod left;
@@ -43,11 +44,12 @@ mod stream;
 pub mod untaken;
 pub mod witness_schedule;
 
-pub use analysis::{Analysis, Candidate, Counts, Found, Note, Reason};
+pub use analysis::{Analysis, Candidate, Counts, Found, InShards, Note, Reason};
 pub use control::{Control, Progress, Unattended};
 pub use deadlocks::{CircleCounts, FoundDeadlock};
 pub use describe::{Description, Excerpts, NoExcerpts, report};
 pub use error::Error;
+pub use in_shards::ShardStore;
 pub use input::{Input, Opened, Reading, TraceSource};
 pub use plan::{Choice, Find, Plan};
 pub use slice::Sliced;

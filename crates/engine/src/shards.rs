@@ -3,13 +3,15 @@
 //! Races come with the end of their witness: it begins with all events before the shard, as they were recorded. The
 //! referee has checked it on the shard, whose border events bring about the state after these.
 
+use std::collections::{BTreeSet, HashMap, HashSet};
+
 use foretell_detect::Pairs;
 use foretell_predict::{Key, Part, Technique};
 use foretell_report::{
     PartReport, Race, RacingAccess, Report, ShardResult, TraceInfo, Unsettled, WitnessTail,
 };
 use foretell_shard::{ShardTrace, Whole};
-use foretell_trace::Names;
+use foretell_trace::{Loc, Names, Trace};
 
 use crate::analysis::{Analysis, Judged, Room};
 use crate::control::Control;
@@ -50,11 +52,13 @@ pub fn begin((id, shards): (u32, u32), file: &str, whole: &Whole, plan: &Plan) -
     Ok(PartReport::new(id, shards, technique(plan)?.name(), by_location, trace))
 }
 
-/// Decides the pairs that belong to a shard.
+/// Decides the pairs that belong to a shard, but for those of locations that are known to race; each two of these in
+/// the order of their names.
 pub fn analyse_shard(
     number: u32,
     shard: &ShardTrace,
     plan: &Plan,
+    known: &BTreeSet<(String, String)>,
     control: &dyn Control,
     excerpts: &mut dyn Excerpts,
 ) -> Result<ShardResult, Error> {
@@ -63,7 +67,7 @@ pub fn analyse_shard(
     let part = (!shard.is_whole()).then_some(part);
     let exact = Exact::of_part(&shard.trace, technique, plan, control, part)?;
     let (mut workers, mut room) = (Workers::new(plan.jobs), Room { left: plan.witness_steps });
-    let judged = exact.run(&[], &mut workers, &mut room)?;
+    let judged = exact.run_beside(proven(known, &shard.trace), &mut workers, &mut room)?;
     let not_in_window = unsettled(&judged, shard.trace.names());
     let mut analysis = Analysis::new(Choice::One(technique));
     analysis.add(judged, plan);
@@ -80,6 +84,27 @@ pub fn analyse_shard(
         not_listed: report.stats.not_listed,
         notes: report.notes,
     })
+}
+
+/// What need not be decided as these locations are known to race.
+fn proven(known: &BTreeSet<(String, String)>, trace: &Trace) -> HashSet<Key> {
+    if known.is_empty() {
+        return HashSet::new();
+    }
+    let locations: HashSet<Loc> = trace.events().iter().map(|event| event.loc).collect();
+    let by_name: HashMap<String, Loc> =
+        locations.into_iter().map(|loc| (trace.names().loc_text(loc).into_owned(), loc)).collect();
+    let key = |(a, b): &(String, String)| {
+        let (a, b) = (*by_name.get(a)?, *by_name.get(b)?);
+        Some(Key::Locations(a.min(b), a.max(b)))
+    };
+    known.iter().filter_map(key).collect()
+}
+
+/// The locations of two accesses, in the order of their names.
+pub(crate) fn of_locations(first: &RacingAccess, second: &RacingAccess) -> (String, String) {
+    let (a, b) = (first.location.clone(), second.location.clone());
+    if a <= b { (a, b) } else { (b, a) }
 }
 
 /// The pairs that have no race within a window, by locations.

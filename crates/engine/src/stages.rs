@@ -1,5 +1,6 @@
 //! The techniques of a plan, one after the other, and what each adds.
 
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use foretell_detect::Pairs;
@@ -12,8 +13,9 @@ use crate::error::Error;
 use crate::exact::{Exact, Workers};
 use crate::input::Input;
 use crate::plan::{Choice, Plan};
+use crate::shards::of_locations;
 use crate::stream::Stage;
-use crate::{deadlocks, left, untaken};
+use crate::{deadlocks, in_shards, left, untaken};
 
 /// The last stages of `auto` may take so many times as long as all before them,
 const TIMES_LONGER: u32 = 4;
@@ -159,10 +161,19 @@ impl Run<'_> {
                 if self.analysis.trace.events == 0 {
                     self.analysis.looked_at(input.count("counts", control)?);
                 }
-                self.analysis.notes.push(Note::NoRoom(technique, room));
+                match in_shards::technique(technique, plan) {
+                    Some(technique) => in_shards::decide(self, technique, room)?,
+                    None => self.analysis.notes.push(Note::NoRoom(technique, room)),
+                }
             }
         }
         Ok(())
+    }
+
+    /// The locations of the races so far, each two in the order of their names.
+    pub(crate) fn proven_locations(&self) -> BTreeSet<(String, String)> {
+        let races = self.analysis.races.iter();
+        races.map(|race| of_locations(&race.accesses[0], &race.accesses[1])).collect()
     }
 
     /// The last stage of `auto` on the recorded run: races that need other values than the recorded ones. All pairs

@@ -10,7 +10,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::fingerprint;
-use crate::report::{Candidate, Race, Report, TraceInfo};
+use crate::report::{Candidate, Race, RacingAccess, Report, TraceInfo};
 
 /// The version of the form.
 const VERSION: u32 = 1;
@@ -172,14 +172,26 @@ pub fn merge(parts: Vec<PartReport>, witness_steps: usize) -> Result<Report, Mis
     }
     let apart = parts.iter_mut().find_map(|part| part.apart.take()).unwrap_or_default();
     let results = in_order(parts, shards)?;
-    let mut merged = Merged::new(by_location);
-    results.into_iter().for_each(|result| merged.add(result));
-    let mut report = merged.finish(&apart);
-    (report.technique, report.trace, report.version) = (technique, trace, version);
-    print_witnesses(&mut report, witness_steps);
-    report.complete = !report.is_open() && !report.trace.cut_short;
+    let mut report = Report::new(&technique);
+    (report.trace, report.version) = (trace, version);
+    add(&mut report, results, &apart, by_location, witness_steps);
     fingerprint::mark(&mut report);
     Ok(report)
+}
+
+/// Adds what was found in shards to a report: races and open pairs come after those that it has, in the order of the
+/// trace, and what it has proven already is not added again. All witnesses of the shards have at most so many steps.
+pub fn add(
+    report: &mut Report,
+    results: Vec<ShardResult>,
+    apart: &ApartPairs,
+    by_location: bool,
+    witness_steps: usize,
+) {
+    let mut merged = Merged::new(by_location, report);
+    results.into_iter().for_each(|result| merged.add(result));
+    merged.finish(apart, witness_steps);
+    report.complete = !report.is_open() && !report.trace.cut_short;
 }
 
 /// The results of all shards in their order.
@@ -210,27 +222,32 @@ enum Same {
     Events(u32, u32),
 }
 
-/// The results of shards, put together.
-struct Merged {
+/// What was found in shards, as it is added to a report.
+struct Merged<'r> {
     by_location: bool,
-    report: Report,
+    report: &'r mut Report,
+    races: Vec<Race>,
     proven: BTreeSet<Same>,
     undecided: BTreeMap<Same, Candidate>,
     not_in_window: Vec<Unsettled>,
 }
 
-impl Merged {
-    fn new(by_location: bool) -> Merged {
-        Merged {
+impl Merged<'_> {
+    fn new(by_location: bool, report: &mut Report) -> Merged<'_> {
+        let mut merged = Merged {
             by_location,
-            report: Report::new(""),
+            report,
+            races: Vec::new(),
             proven: BTreeSet::new(),
             undecided: BTreeMap::new(),
             not_in_window: Vec::new(),
-        }
+        };
+        let proven = merged.report.races.iter().map(|race| merged.same([&race.first, &race.second]));
+        merged.proven = proven.collect();
+        merged
     }
 
-    fn same(&self, [first, second]: [&crate::report::RacingAccess; 2]) -> Same {
+    fn same(&self, [first, second]: [&RacingAccess; 2]) -> Same {
         if self.by_location {
             let (a, b) = (first.location.clone(), second.location.clone());
             if a <= b { Same::Locations(a, b) } else { Same::Locations(b, a) }
@@ -242,7 +259,7 @@ impl Merged {
     fn add(&mut self, result: ShardResult) {
         for race in result.races {
             if self.proven.insert(self.same([&race.first, &race.second])) {
-                self.report.races.push(race);
+                self.races.push(race);
             }
         }
         for open in result.undecided {
@@ -264,23 +281,24 @@ impl Merged {
         }
     }
 
-    fn finish(mut self, apart: &ApartPairs) -> Report {
-        let is_open = |locations: &(String, String)| {
-            !self.proven.contains(&Same::Locations(locations.0.clone(), locations.1.clone()))
-        };
-        let unsettled = self.not_in_window.iter().filter(|some| some.locations.as_ref().is_none_or(is_open));
-        let near: u64 = unsettled.map(|some| some.pairs).sum();
-        let far = apart.pairs.iter().filter(|pair| is_open(pair)).count() as u64;
-        let mut undecided: Vec<Candidate> = std::mem::take(&mut self.undecided)
-            .into_iter()
-            .filter(|(same, _)| !self.proven.contains(same))
-            .map(|(_, open)| open)
-            .collect();
+    fn is_open(&self, (a, b): &(String, String)) -> bool {
+        !self.proven.contains(&Same::Locations(a.clone(), b.clone()))
+    }
+
+    fn finish(mut self, apart: &ApartPairs, witness_steps: usize) {
+        let is_left = |some: &&Unsettled| some.locations.as_ref().is_none_or(|pair| self.is_open(pair));
+        let near: u64 = self.not_in_window.iter().filter(is_left).map(|some| some.pairs).sum();
+        let far = apart.pairs.iter().filter(|pair| self.is_open(pair)).count() as u64;
+        let undecided = std::mem::take(&mut self.undecided).into_iter();
+        let mut undecided: Vec<Candidate> =
+            undecided.filter(|(same, _)| !self.proven.contains(same)).map(|(_, open)| open).collect();
         undecided.sort_by_key(|open| (open.second.event, open.first.event));
-        let mut report = self.report;
-        report.races.sort_by_key(|race| (race.first.event, race.second.event));
-        report.undecided = undecided;
-        report.stats.not_in_window = near + far;
+        self.races.sort_by_key(|race| (race.first.event, race.second.event));
+        print_witnesses(&mut self.races, witness_steps);
+        let report = self.report;
+        report.races.extend(self.races);
+        report.undecided.extend(undecided);
+        report.stats.not_in_window += near + far;
         report.stats.not_examined += apart.not_examined;
         if far > 0 {
             let pairs = if far == 1 { "pair" } else { "pairs" };
@@ -291,19 +309,18 @@ impl Merged {
         }
         let not_listed = usize::try_from(report.stats.not_listed).unwrap_or(usize::MAX);
         report.stats.candidates = report.races.len() + report.undecided.len().saturating_add(not_listed);
-        report
+        report.stats.witnesses_not_printed =
+            report.races.iter().filter(|race| race.is_witness_left_out()).count();
     }
 }
 
-/// Writes out the witnesses from the first event of the trace on, as far as there is room.
-fn print_witnesses(report: &mut Report, mut steps: usize) {
-    for race in &mut report.races {
+/// Writes out witnesses from the first event of the trace on, as far as there is room.
+fn print_witnesses(races: &mut [Race], mut steps: usize) {
+    for race in races {
         let length = race.witness_length.unwrap_or(0);
         if let Some(tail) = race.witness_tail.take_if(|_| length <= steps) {
             steps -= length;
             race.witness = Some((1..=tail.after).chain(tail.events).collect());
         }
     }
-    report.stats.witnesses_not_printed =
-        report.races.iter().filter(|race| race.is_witness_left_out()).count();
 }

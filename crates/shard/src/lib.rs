@@ -6,7 +6,8 @@
 //! whatever analyses a trace can analyse a shard, the referee included, as long as it leaves the border events where
 //! they are, and remembers that the trace goes on before and after the piece.
 //!
-//! * [`planner`]: one pass over the trace that gives the shards and the [`Whole`]
+//! * [`planner`]: one pass over the trace that gives the shards
+//! * [`survey`]: one pass over the trace that gives the [`Whole`], and what lies in no common shard
 //! * `border`: the state of the recorded run, and the events that bring it about
 //! * `memory`: the same for variables
 //! * [`apart`]: which locations have accesses that may race and lie in no common shard
@@ -24,12 +25,14 @@ pub mod plan;
 pub mod planner;
 mod renumber;
 pub mod shard;
+pub mod survey;
 pub mod whole;
 
 pub use apart::ApartLocations;
 pub use plan::{PlanFile, ShardEntry};
-pub use planner::{Planned, Planner};
+pub use planner::Planner;
 pub use shard::{BorderSemaphore, Shard, ShardTrace};
+pub use survey::Survey;
 pub use whole::{Meeting, Whole};
 
 /// Why a shard or a plan cannot be used.

@@ -5,19 +5,17 @@
 //! last shard that begins at least a step before the second one: there the pair has as much of the past around it as it
 //! can have. So each pair is decided once, no matter who works on which shard.
 //!
-//! Memory is bounded by two steps, what is known of each variable, and the locations that access each variable.
+//! Memory is bounded by two steps and what is known of each variable.
 
 use foretell_trace::name::NameError;
 use foretell_trace::{Event, Loc, Names, Op, Symbol, ThreadId, ops};
 use rustc_hash::FxHashSet;
 
 use crate::ShardError;
-use crate::apart::{Apart, ApartLocations};
 use crate::border::{BorderEvent, Standing, State};
 use crate::memory::Memory;
 use crate::renumber::Renumber;
 use crate::shard::{BorderSemaphore, Shard, unused_name};
-use crate::whole::Whole;
 
 /// Cuts a trace into shards, event by event.
 #[derive(Debug)]
@@ -27,23 +25,11 @@ pub struct Planner {
     events: u32,
     state: State,
     memory: Memory,
-    apart: Apart,
     /// The step before the present one, if there is one.
     earlier: Option<Piece>,
     present: Piece,
     /// How many shards there were so far.
     shards: u32,
-}
-
-/// What the pass gives beside the shards.
-#[derive(Debug)]
-pub struct Planned {
-    /// The last shard, if the trace has any event.
-    pub last: Option<Shard>,
-    /// What only the whole trace tells.
-    pub whole: Whole,
-    /// The locations with accesses that may race and lie in no common shard.
-    pub apart: ApartLocations,
 }
 
 /// One step, as the beginning of a shard.
@@ -67,7 +53,6 @@ impl Planner {
             events: 0,
             state: State::default(),
             memory: Memory::default(),
-            apart: Apart::new(u32::try_from(step).unwrap_or(u32::MAX)),
             earlier: None,
             present: Piece::default(),
             shards: 0,
@@ -86,7 +71,6 @@ impl Planner {
                 piece.memory.push(BorderEvent::of(event));
             }
         });
-        self.apart.event(index, event);
         let kept = self.state.event(index, event);
         self.memory.leave(index, event);
         self.present.events.push(kept);
@@ -94,24 +78,13 @@ impl Planner {
         Ok(shard)
     }
 
-    /// There are no more events.
-    pub fn finish(mut self, names: &Names, cut_short: bool) -> Result<Planned, ShardError> {
-        let last = match self.earlier.take() {
+    /// There are no more events. The last shard comes back, if the trace has any event.
+    pub fn finish(mut self, names: &Names) -> Result<Option<Shard>, ShardError> {
+        Ok(match self.earlier.take() {
             _ if self.events == 0 => None,
             Some(earlier) => Some(self.cut(&earlier, Some(&self.present), names, false)?),
             None => Some(self.cut(&self.present, None, names, false)?),
-        };
-        let mut whole = Whole {
-            events: u64::from(self.events),
-            threads: names.threads.len() as u64,
-            has_branches: self.state.has_branches,
-            cut_short,
-            unexplained_reads: self.state.unexplained,
-            titles: names.titles().map(|(thread, title)| (thread.to_string(), title.to_string())).collect(),
-            ..Whole::default()
-        };
-        self.state.counting.enter(&mut whole, names);
-        Ok(Planned { last, whole, apart: self.apart.finish(names) })
+        })
     }
 
     /// The present step is full.

@@ -50,6 +50,9 @@ fn wheel(package: &Path, folder: &Path) -> Result<(), String> {
     must("python3", &["-m", "venv", text(&environment)])?;
     let pip = environment.join("bin/pip");
     must(text(&pip), &["install", "--quiet", "--no-index", "--disable-pip-version-check", text(package)])?;
+    // The Python package finds the program beside it.
+    let python = environment.join("bin/python");
+    run(clean(&python).args(["-c", "import foretell; print(foretell.run(['--version']))"]), 0, VERSION)?;
     try_out("wheel", &environment, folder)
 }
 

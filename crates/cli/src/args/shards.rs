@@ -47,6 +47,14 @@ pub(crate) struct ShardArgs {
         help_heading = heading::INPUT
     )]
     pub(crate) plan: Option<PathBuf>,
+    /// Keep what was found so far in this folder, and go on with it after an interruption or a crash
+    ///
+    /// For a trace that does not fit into memory: it is analysed in shards (docs/large-traces.md). The report is the
+    /// same as without an interruption.
+    #[arg(
+        long, value_name = "DIR", conflicts_with_all = ["plan", "pair", "slice"], help_heading = heading::LIMITS
+    )]
+    pub(crate) state: Option<PathBuf>,
     /// Analyse the K-th of N shares of the shards [default: 1/1]
     #[arg(
         long, value_parser = Share::parse, value_name = "K/N", requires = "plan", help_heading = heading::INPUT

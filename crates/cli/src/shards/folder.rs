@@ -6,9 +6,8 @@ use std::path::{Path, PathBuf};
 
 use foretell_shard::{PlanFile, Shard, ShardEntry, ShardTrace};
 
-use super::bad;
+use super::{bad, write_file};
 use crate::error::Failure;
-use crate::output::Target;
 
 const PLAN: &str = "plan.json";
 
@@ -37,11 +36,7 @@ impl NewFolder {
 
     /// Writes a file, which has its name only once it is complete.
     pub(super) fn write(&self, name: &str, content: &[u8]) -> Result<(), Failure> {
-        let path = self.path.join(name);
-        let failed = |error| Failure::file(&path, "write", error);
-        let write =
-            |target: &Target| target.open().and_then(|mut file| file.write_all(content)).map_err(failed);
-        Target::new(&path).fill(failed, write)
+        write_file(&self.path.join(name), content)
     }
 
     /// All shards are there.

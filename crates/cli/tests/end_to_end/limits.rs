@@ -56,7 +56,11 @@ fn tens_of_thousands_of_threads_fit_into_memory() {
 #[test]
 fn where_memory_ends_there_is_a_word_and_no_crash() {
     let trace = long("no_memory", 200_000);
+    // What can be decided in shards fits.
     let ran = run("no_memory", &["predict", "--memory", "96M", "-t", "rv", &trace], None);
+    assert_eq!(ran.code, Some(0), "{}{}", ran.out, ran.err);
+    assert!(ran.memory <= 96 << 20, "{} bytes of memory", ran.memory);
+    let ran = run("no_memory", &["predict", "--memory", "96M", "-t", "seqcheck", &trace], None);
     assert!(ran.memory <= 96 << 20, "{} bytes of memory", ran.memory);
     assert!(matches!(ran.code, Some(2 | 3)), "{:?} {}{}", ran.code, ran.out, ran.err);
     assert!(flat(&(ran.out + &ran.err)).contains("memory"), "it says why");

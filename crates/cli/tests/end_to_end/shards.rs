@@ -5,6 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use foretell_testkit::tiny::{self, Features, Shape};
+use serde_json::Value;
 
 use crate::{Ran, file, folder, foretell};
 
@@ -108,4 +109,57 @@ fn what_is_damaged_missing_or_foreign_is_an_error() {
     }
     fs::remove_file(&list).expect("it was there");
     failed(predict(), "no complete plan");
+}
+
+/// The races of a report, by locations.
+fn locations(ran: &Ran) -> Vec<(String, String)> {
+    let report = ran.json();
+    let text = |access: &Value| access["location"].as_str().expect("a location").to_string();
+    let races = report["races"].as_array().expect("races").iter();
+    let mut pairs: Vec<_> = races
+        .map(|race| {
+            let (a, b) = (text(&race["first"]), text(&race["second"]));
+            (a.clone().min(b.clone()), a.max(b))
+        })
+        .collect();
+    pairs.sort();
+    pairs
+}
+
+/// A report without what depends on the machine.
+fn without_times(ran: &Ran) -> Value {
+    let mut report = ran.json();
+    let stats = report["stats"].as_object_mut().expect("figures");
+    stats.retain(|name, _| !["seconds", "peak_memory_bytes"].contains(&name.as_str()));
+    report
+}
+
+#[test]
+fn a_trace_that_does_not_fit_is_analysed_in_shards() {
+    let folder = folder("too_large");
+    // There is room for 133 events, and for shards of a quarter of that.
+    let (trace, plan) = planned(&folder, 400, "33");
+    let small = ["--memory", "20000", "--format", "json", trace.as_str()];
+    let predict = |more: &[&str]| foretell(&[&["predict"], more, &small[..]].concat());
+    let rv = predict(&["-t", "rv"]);
+    assert_eq!(rv.json()["window"], 34, "{}", rv.out);
+    assert_eq!(locations(&rv), locations(&merged(&parts(&folder, &plan, 1))));
+    let auto = predict(&[]);
+    let (all, of_rv) = (locations(&auto), locations(&rv));
+    assert!(of_rv.iter().all(|pair| all.contains(pair)), "{all:?} {of_rv:?}");
+
+    // What was found is kept, and what was lost or damaged of it is found again.
+    let state = folder.join("state").display().to_string();
+    let resumed = || predict(&["-t", "rv", "--state", &state]);
+    assert_eq!(without_times(&resumed()), without_times(&rv));
+    let kept = |shard: u32| folder.join(format!("state/shard-{shard:05}.json"));
+    fs::remove_file(kept(2)).expect("it was kept");
+    fs::write(kept(3), fs::read_to_string(kept(3)).expect("it was kept").replace("event", "even"))
+        .expect("a file");
+    let again = resumed();
+    assert!(again.err.contains("continues"), "{}", again.err);
+    assert_eq!(without_times(&again), without_times(&rv));
+    assert!(kept(2).is_file());
+    let other = predict(&["-t", "mcm", "--state", &state]);
+    assert!(other.code == 2 && other.err.contains("another analysis"), "{}", other.err);
 }

@@ -9,7 +9,7 @@ use foretell_detect::{Pair, Pairs};
 use foretell_predict::{
     Budget, Candidates, Key, Limit, Part, Predictor, Technique, Verdict, conflicting_pairs,
 };
-use foretell_shard::{ApartLocations, Planned, Planner, Shard, ShardTrace, Whole};
+use foretell_shard::{ApartLocations, Planner, Shard, ShardTrace, Survey, Whole};
 use foretell_testkit::tiny::{self, Features, Shape};
 use foretell_trace::{Ending, EventId, Trace};
 use foretell_witness::{Claim, Proof, Referee, oracle};
@@ -20,14 +20,15 @@ use super::{EVERYTHING, EXACT, STATES, shape};
 
 /// The trace cut into shards, each of which has been a file meanwhile.
 fn shards(trace: &Trace, step: usize) -> (Vec<ShardTrace>, ApartLocations) {
-    let mut planner = Planner::new(step);
+    let (mut planner, mut survey) = (Planner::new(step), Survey::new(step));
     let mut shards: Vec<Shard> = Vec::new();
     for event in trace.events() {
+        survey.event(event).expect("it is small");
         shards.extend(planner.event(event, trace.names()).expect("it is small"));
     }
     let cut_short = trace.ending() == Ending::CutShort;
-    let Planned { last, whole, apart } = planner.finish(trace.names(), cut_short).expect("it is small");
-    shards.extend(last);
+    let (whole, apart) = survey.finish(trace.names(), cut_short);
+    shards.extend(planner.finish(trace.names()).expect("it is small"));
     let read = |shard: Shard| reread(&shard, &whole);
     (shards.into_iter().map(read).collect(), apart)
 }
