@@ -6,7 +6,6 @@ mod recording;
 
 pub(crate) use load::{load, read};
 
-use std::path::Path;
 
 use foretell_detect::Pairs;
 use foretell_engine::describe::{describe_decision, describe_race, observed};
@@ -21,6 +20,7 @@ use foretell_trace::Trace;
 use crate::args::{Asked, ExplainArgs, Steps};
 use crate::error::Failure;
 use crate::input::TraceFile;
+use crate::shell::quoted_file;
 use crate::sources::Sources;
 use crate::stop::Watch;
 use crate::{Outcome, output, screen, stop};
@@ -184,11 +184,11 @@ impl Explanation<'_> {
     }
 
     fn commands(&self, [first, second]: [u32; 2], which: &str) -> Vec<(String, String)> {
-        let file = quoted(&self.args.file.display().to_string());
+        let file = quoted_file(&self.args.file.display().to_string());
         let report = self.args.report.map_or(String::new(), |number| format!(" --report {number}"));
         let trace = self.args.trace.as_ref();
-        let trace =
-            trace.map_or(String::new(), |path| format!(" --trace {}", quoted(&path.display().to_string())));
+        let trace = trace
+            .map_or(String::new(), |path| format!(" --trace {}", quoted_file(&path.display().to_string())));
         let explain = format!("foretell explain {file}{report}{trace}");
         let mut commands = Vec::new();
         let mut command = |text: String, purpose: &str| commands.push((text, purpose.to_string()));
@@ -199,7 +199,7 @@ impl Explanation<'_> {
             command(format!("{explain} --pair {first},{second} --budget 10m"), "decides just this pair");
         }
         if self.trace.is_ok() {
-            let name = quoted(&self.file.name());
+            let name = quoted_file(&self.file.name());
             let from = first.saturating_sub(5).max(1);
             if which.starts_with("--race") {
                 command(
@@ -266,31 +266,4 @@ pub(crate) fn no_such(what: &str, number: usize, there: usize) -> Failure {
         1 => format!("there is no {what} {number}: the report has one {what}"),
         there => format!("there is no {what} {number}: the report has {there}, counted from 1"),
     })
-}
-
-/// A name as one would give it to a shell.
-pub(crate) fn quoted(name: &str) -> String {
-    let is_plain = |character: char| character.is_alphanumeric() || "._/-+:@%".contains(character);
-    if !name.is_empty() && name.chars().all(is_plain) && !name.starts_with('-') {
-        return name.to_string();
-    }
-    let name = if Path::new(name).is_relative() && name.starts_with('-') {
-        format!("./{name}")
-    } else {
-        name.to_string()
-    };
-    format!("'{}'", name.replace('\'', "'\\''"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_are_given_as_a_shell_takes_them() {
-        assert_eq!(quoted("out/report.json"), "out/report.json");
-        assert_eq!(quoted("my report's.json"), "'my report'\\''s.json'");
-        assert_eq!(quoted("-x"), "'./-x'");
-        assert_eq!(quoted(""), "''");
-    }
 }

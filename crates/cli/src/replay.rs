@@ -10,8 +10,9 @@ use foretell_wire::schedule::{HEADING, Schedule, ScheduleDraft};
 
 use crate::args::ReplayArgs;
 use crate::error::Failure;
-use crate::explain::{self, quoted};
+use crate::explain;
 use crate::front_end::{Cimp, DrivePlan, FrontEnd as _, Language, Native};
+use crate::shell::{quoted, quoted_file};
 use crate::{Outcome, output, screen, stop};
 
 pub(crate) fn run(args: &ReplayArgs) -> Result<Outcome, Failure> {
@@ -81,10 +82,9 @@ fn save(
     if path != args.file {
         fs::write(&path, draft.to_string()).map_err(|error| Failure::file(&path, "write", error))?;
     }
-    let words = std::iter::once(program.display().to_string())
-        .chain(arguments.iter().map(|argument| argument.to_string_lossy().into_owned()));
-    let command: Vec<String> = words.map(|word| quoted(&word)).collect();
-    let path = quoted(&path.display().to_string());
+    let mut command = vec![quoted_file(&program.display().to_string())];
+    command.extend(arguments.iter().map(|argument| quoted(argument)));
+    let path = quoted_file(&path.display().to_string());
     output::note(&format!("again: foretell replay {path} -- {}", command.join(" ")));
     Ok(())
 }

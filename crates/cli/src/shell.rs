@@ -13,6 +13,11 @@ pub(crate) fn quoted(word: &OsStr) -> String {
     }
 }
 
+/// The name of a file as a shell and a command take it: one that begins with a dash would be an option.
+pub(crate) fn quoted_file(name: &str) -> String {
+    if name.starts_with('-') { quoted(format!("./{name}").as_ref()) } else { quoted(name.as_ref()) }
+}
+
 #[cfg(test)]
 mod tests {
     use std::process::Command;
@@ -26,5 +31,14 @@ mod tests {
             let told = Command::new("sh").arg("-c").arg(format!("printf %s {shown}")).output().unwrap();
             assert_eq!(String::from_utf8_lossy(&told.stdout), word, "{shown}");
         }
+    }
+
+    #[test]
+    fn files_are_no_options() {
+        assert_eq!(quoted_file("out/report.json"), "out/report.json");
+        assert_eq!(quoted_file("my report's.json"), "'my report'\\''s.json'");
+        assert_eq!(quoted_file("-x"), "./-x");
+        assert_eq!(quoted("-x".as_ref()), "-x");
+        assert_eq!(quoted_file(""), "''");
     }
 }
