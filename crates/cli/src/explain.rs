@@ -6,7 +6,6 @@ mod recording;
 
 pub(crate) use load::{load, read};
 
-
 use foretell_detect::Pairs;
 use foretell_engine::describe::{describe_decision, describe_race, observed};
 use foretell_engine::pair::Decider;
