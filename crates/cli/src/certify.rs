@@ -112,7 +112,8 @@ fn open_text(certificates: &Certificates) -> String {
             .to_string();
     }
     let count = certificates.open.len();
-    let mut text = format!("not certified: {count} pairs are undecided");
+    let pairs = if count == 1 { "1 pair is".to_string() } else { format!("{count} pairs are") };
+    let mut text = format!("not certified: {pairs} undecided");
     for (pair, why) in certificates.open.iter().take(LISTED) {
         text.push_str(&format!("\n  events {},{}: {why}", pair.first, pair.second));
     }
@@ -144,9 +145,12 @@ fn sentence(name: &str, proven: NothingElse) -> String {
             (format!("; the only exceptions are the {count} pairs of locations"), " that were reported")
         }
     };
+    let certificates = match proven.certificates() {
+        1 => "1 certificate".to_string(),
+        count => format!("{count} certificates"),
+    };
     format!(
-        "proven: no schedule of the run in {name} brings two accesses into a race, by the rules of {technique}{reported}{what} ({} certificates; all other pairs are ordered, or exclude each other, in every schedule).",
-        proven.certificates()
+        "proven: no schedule of the run in {name} brings two accesses into a race, by the rules of {technique}{reported}{what} ({certificates}; all other pairs are ordered, or exclude each other, in every schedule).",
     )
 }
 

@@ -65,7 +65,7 @@ pub(crate) fn rewrite(bytes: &[u8]) -> Result<Option<Vec<u8>>, Error> {
     class.write().map(Some)
 }
 
-/// What the log is told of the sites of a class.
+/// What the log has of the sites of a class.
 fn table(class: &Class, made: &[Site], lines: &[u16]) -> Vec<u8> {
     let name = class.name();
     let folder = name.iter().rposition(|&byte| byte == b'/').map_or(0, |at| at + 1);

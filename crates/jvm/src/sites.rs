@@ -79,7 +79,7 @@ pub(crate) fn address(number: u32) -> u64 {
     BASE + u64::from(number)
 }
 
-/// Takes numbers for sites, one after the other, and says what the log has to be told of them. None if there are too
+/// Takes numbers for sites, one after the other, and returns what the log needs of them. None if there are too
 /// many.
 pub(crate) fn add(make: impl FnOnce(u32) -> (Vec<Site>, Vec<u8>)) -> Option<u32> {
     let mut count = COUNT.lock().unwrap_or_else(PoisonError::into_inner);

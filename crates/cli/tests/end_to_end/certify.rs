@@ -37,7 +37,7 @@ fn a_trace_is_certified_and_checked() {
     let ran = foretell(&["predict", "-t", "mcm", "--certify", text(&certificate), &trace]);
     assert_eq!(ran.code, 1, "{}{}", ran.out, ran.err);
     assert!(
-        ran.err.contains("proven: no schedule of the run") && ran.err.contains("1 certificates"),
+        ran.err.contains("proven: no schedule of the run") && ran.err.contains("1 certificate;"),
         "{}",
         ran.err
     );
@@ -102,7 +102,7 @@ fn what_cannot_be_certified_is_refused_before_it_is_analysed() {
     let ran = foretell(&["predict", "-t", "rf", "--certify", text(&certificate), &trace]);
     assert_eq!(ran.code, 3, "{}{}", ran.out, ran.err);
     assert!(
-        ran.err.contains("not certified: 1 pairs are undecided") && ran.err.contains("events 3,8"),
+        ran.err.contains("not certified: 1 pair is undecided") && ran.err.contains("events 3,8"),
         "{}",
         ran.err
     );
