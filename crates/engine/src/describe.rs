@@ -67,8 +67,11 @@ impl Default for Description<'_> {
 
 impl From<Analysis> for Report {
     /// The report of what was found, without anything around it.
-    fn from(analysis: Analysis) -> Report {
-        bare(analysis, None)
+    fn from(mut analysis: Analysis) -> Report {
+        let in_shards = analysis.in_shards.take();
+        let mut report = bare(analysis, None);
+        add_shards(&mut report, in_shards, &mut NoExcerpts);
+        report
     }
 }
 
