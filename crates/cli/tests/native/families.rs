@@ -60,6 +60,7 @@ fn openmp_programs_are_understood() {
             "barrier_norace.c",
             "doacross_norace.c",
             "dynamic_race.c",
+            "helpers_norace.c",
             "lock_norace.c",
             "reduction_norace.c",
             "resources_norace.c",

@@ -147,7 +147,12 @@ extern "C" fn implicit_task(
     let number = number_in(region).filter(|number| known.regions.contains_key(number));
     let (region, size) = match number {
         Some(number) => (number, size),
-        None if flags & INITIAL != 0 => (0, 1),
+        // What a thread does outside of all regions is one of its own: it can wait for tasks, too.
+        None if flags & INITIAL != 0 => {
+            let number = known.number();
+            known.regions.insert(number, Region::default());
+            (number, 1)
+        }
         None => (0, size),
     };
     let team = Team { region, index, size, barriers: 0, singles: 0, loops: 0, is_dynamic: false };
@@ -178,8 +183,12 @@ impl super::OpenMpState {
 
     /// A thread leaves a barrier.
     fn depart(&mut self, turn: &Turn) {
-        let Some(team) = self.team(turn.me.id).filter(|team| team.size > 1) else { return };
+        let Some(team) = self.team(turn.me.id) else { return };
         let (number, own, size, barrier) = (team.region, team.index, team.size, team.barriers);
+        if size <= 1 {
+            // Helpers of the library may have run the tasks that it has waited for.
+            return self.end_tasks(turn, number);
+        }
         let opened = self.regions.get_mut(&number).map(|region| &mut region.opened);
         let opened = opened.map_or(0, |opened| std::mem::replace(opened, barrier.max(*opened)));
         if opened >= barrier {

@@ -23,6 +23,8 @@ const INOUTSET: u32 = 7;
 pub(super) struct Task {
     /// The task that has created it.
     parent: u64,
+    /// The region that it was created in.
+    region: u64,
     /// The tasks that it has created and not waited for.
     children: Vec<u64>,
     /// The groups that it has begun, the innermost one last.
@@ -69,8 +71,10 @@ impl OpenMpState {
     pub(super) fn create(&mut self, turn: &Turn, parent: u64, region: u64, is_undeferred: bool) -> u64 {
         let number = self.number();
         let group = self.tasks.get(&parent).and_then(|task| task.groups.last().copied().or(task.group));
-        self.tasks
-            .insert(number, Task { parent, group, is_explicit: true, is_undeferred, ..Task::default() });
+        self.tasks.insert(
+            number,
+            Task { parent, region, group, is_explicit: true, is_undeferred, ..Task::default() },
+        );
         if let Some(parent) = self.tasks.get_mut(&parent) {
             parent.children.push(number);
         }
@@ -141,7 +145,12 @@ impl OpenMpState {
 
     /// A task has ended.
     pub(super) fn end_task(&mut self, turn: &Turn, number: u64) {
+        let region = self.team(turn.me.id).map(|team| team.region);
         let Some(task) = self.tasks.get_mut(&number).filter(|task| task.is_explicit) else { return };
+        if region.is_some_and(|region| region != task.region) {
+            // A helper of the library has run it. The library does not tell of all who have waited for that.
+            turn.fence(turn.me.site.get());
+        }
         if task.is_detached {
             receive(turn, word(OpenMpWordUse::Detached, &[number]), task.stops);
         }
