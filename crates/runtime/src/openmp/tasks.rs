@@ -148,7 +148,7 @@ impl OpenMpState {
         let region = self.team(turn.me.id).map(|team| team.region);
         let Some(task) = self.tasks.get_mut(&number).filter(|task| task.is_explicit) else { return };
         if region.is_some_and(|region| region != task.region) {
-            // A helper of the library has run it. The library does not tell of all who have waited for that.
+            // A helper of the library has run it. The library does not report all waits for that.
             turn.fence(turn.me.site.get());
         }
         if task.is_detached {
