@@ -31,7 +31,7 @@ pub(crate) fn check_wanted(args: &PredictArgs) -> Result<(), Failure> {
         return Err(Failure::Usage("--certify takes one trace and one technique".to_string()));
     };
     if *choice == Choice::Auto {
-        // The default means the strongest model that has certificates.
+        // It is the default, and no model of its own.
         return Err(Failure::Usage("--certify needs a model: add -t rf, mcm, rv or rv-nre".to_string()));
     }
     certify::check_plan(&wanted.plan(*choice))?;

@@ -1,4 +1,4 @@
-//! `plan`, `predict --plan`, `merge`: the same report whoever does which part of the work, and no answer from files
+//! `plan`, `predict --plan`, `merge`: the same report whichever machine does which part, and no answer from files
 //! that are not what they should be.
 
 use std::fs;

@@ -145,9 +145,9 @@ impl OpenMpState {
 
     /// A task has ended.
     pub(super) fn end_task(&mut self, turn: &Turn, number: u64) {
-        let region = self.team(turn.me.id).map(|team| team.region);
+        let region = self.team(turn.me.id).map_or(0, |team| team.region);
         let Some(task) = self.tasks.get_mut(&number).filter(|task| task.is_explicit) else { return };
-        if region.is_some_and(|region| region != task.region) {
+        if region != task.region {
             // A helper of the library has run it. The library does not report all waits for that.
             turn.fence(turn.me.site.get());
         }
