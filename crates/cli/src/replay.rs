@@ -1,10 +1,10 @@
-//! `foretell replay`: drives a program into a race of a report, or of a saved schedule.
+//! `foretell replay`: drives a program into a race or a deadlock of a report, or of a saved schedule.
 
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use foretell_report::confirmation::why_no_schedule;
+use foretell_report::confirmation::{why_no_schedule, why_no_schedule_to};
 use foretell_report::{Confirmation, confirmation_text};
 use foretell_wire::schedule::{HEADING, Schedule, ScheduleDraft};
 
@@ -43,15 +43,33 @@ fn parse(name: &str, text: &str) -> Result<ScheduleDraft, Failure> {
     Schedule::parse(text).map(ScheduleDraft::from).map_err(failed)
 }
 
-/// The schedule of the race that is asked for.
+/// The schedule of what is asked for.
 fn of_report(args: &ReplayArgs) -> Result<ScheduleDraft, Failure> {
     let report = explain::load(&args.file, args.report)?;
-    let number = args.race.unwrap_or(1);
-    let race = report.listed_races().nth(number.saturating_sub(1));
-    let race = race.ok_or_else(|| explain::no_such("race", number, report.listed_races().count()))?;
-    match &race.schedule {
-        Some(text) => parse(&format!("what {} says of race {number}", args.file.display()), text),
-        None => Err(Failure::Usage(format!("race {number} cannot be replayed: {}", why_no_schedule(race)))),
+    let (kind, number) = asked_for(args);
+    let at = number.saturating_sub(1);
+    let no_such = |count| explain::no_such(kind, number, count);
+    let (schedule, why_not) = match args.deadlock {
+        Some(_) => {
+            let deadlock = report.deadlocks.get(at).ok_or_else(|| no_such(report.deadlocks.len()))?;
+            (&deadlock.schedule, why_no_schedule_to(deadlock))
+        }
+        None => {
+            let race = report.listed_races().nth(at).ok_or_else(|| no_such(report.listed_races().count()))?;
+            (&race.schedule, why_no_schedule(race))
+        }
+    };
+    match schedule {
+        Some(text) => parse(&format!("what {} says of {kind} {number}", args.file.display()), text),
+        None => Err(Failure::Usage(format!("{kind} {number} cannot be replayed: {why_not}"))),
+    }
+}
+
+/// What is to be replayed of a report.
+fn asked_for(args: &ReplayArgs) -> (&'static str, usize) {
+    match args.deadlock {
+        Some(number) => ("deadlock", number),
+        None => ("race", args.race.unwrap_or(1)),
     }
 }
 
@@ -77,7 +95,7 @@ fn save(
     let path = match &args.save {
         Some(path) => path.clone(),
         None if is_saved => args.file.clone(),
-        None => beside(&args.file, args.race.unwrap_or(1)),
+        None => beside(&args.file, asked_for(args)),
     };
     if path != args.file {
         fs::write(&path, draft.to_string()).map_err(|error| Failure::file(&path, "write", error))?;
@@ -89,9 +107,9 @@ fn save(
     Ok(())
 }
 
-/// Where the schedule of a race is kept: beside its report.
-fn beside(report: &Path, number: usize) -> PathBuf {
+/// Where the schedule of a race or a deadlock is kept: beside its report.
+fn beside(report: &Path, (kind, number): (&str, usize)) -> PathBuf {
     let stem = report.file_stem().unwrap_or_default().to_string_lossy();
     let stem = if stem == "-" { "report".into() } else { stem };
-    report.with_file_name(format!("{stem}-race-{number}.schedule"))
+    report.with_file_name(format!("{stem}-{kind}-{number}.schedule"))
 }

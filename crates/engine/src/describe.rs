@@ -222,7 +222,7 @@ fn look_around_deadlocks(input: &Input<'_>, report: &mut Report, control: &dyn C
     }
 }
 
-/// Adds to each race with a witness the schedule for it.
+/// Adds to each race and deadlock with a witness the schedule for it.
 fn add_schedules(
     input: &Input<'_>,
     branches: &[Arc<Detour>],
@@ -236,11 +236,11 @@ fn add_schedules(
     let of_run = report.races.len() - branches.len();
     let (races, of_branches) = report.races.split_at_mut(of_run);
     if let Some(trace) = input.trace().filter(|trace| !is_no_time(trace, control)) {
-        schedules.add(trace, races);
+        schedules.add(trace, races, &mut report.deadlocks);
     }
     for (branch, race) in branches.iter().zip(of_branches) {
         if !is_no_time(&branch.trace, control) {
-            schedules.add(&branch.trace, std::slice::from_mut(race));
+            schedules.add(&branch.trace, std::slice::from_mut(race), &mut []);
         }
     }
 }

@@ -1,8 +1,11 @@
-//! From the witness of a race to a schedule that the program itself can follow, see `foretell_wire::schedule`.
+//! From the witness of a race or a deadlock to a schedule that the program itself can follow, see
+//! `foretell_wire::schedule`.
 
-use foretell_report::Race;
+use foretell_report::{PredictedDeadlock, Race};
 use foretell_trace::{Event, EventId, Op, Trace};
-use foretell_wire::schedule::{RacingAction, ScheduleDraft};
+use foretell_wire::schedule::{
+    AccessDraft, CircleDraft, EndingDraft, RacingAction, ScheduleDraft, WaitDraft,
+};
 
 /// So many turns all schedules of a report have together: more would make it many times larger.
 const TURNS: usize = 200_000;
@@ -32,17 +35,25 @@ impl Schedules<'_> {
         Schedules { origin, has_names, left: TURNS }
     }
 
-    /// Adds to each race with a witness of the trace the schedule for it, if the recorder has counted steps.
-    pub(crate) fn add(&mut self, trace: &Trace, races: &mut [Race]) {
-        let Some(steps) = trace.steps().filter(|_| !races.is_empty()) else { return };
+    /// Adds to each race and each deadlock with a witness of the trace the schedule for it, if the recorder has counted
+    /// steps.
+    pub(crate) fn add(&mut self, trace: &Trace, races: &mut [Race], deadlocks: &mut [PredictedDeadlock]) {
+        let is_wanted = !races.is_empty() || !deadlocks.is_empty();
+        let Some(steps) = trace.steps().filter(|_| is_wanted) else { return };
         let names = if self.has_names { own_names(trace) } else { descents(trace) };
         let way = Way { trace, made: steps.made(trace.events()), names, origin: self.origin };
         for race in races {
-            let draft = way.draft(race).filter(|draft| draft.turns.len() <= self.left);
-            let Some(draft) = draft else { continue };
-            self.left -= draft.turns.len();
-            race.schedule = Some(draft.to_string());
+            race.schedule = self.text(way.to_race(race));
         }
+        for deadlock in deadlocks {
+            deadlock.schedule = self.text(way.to_deadlock(deadlock));
+        }
+    }
+
+    fn text(&mut self, draft: Option<ScheduleDraft>) -> Option<String> {
+        let draft = draft.filter(|draft| draft.turns.len() <= self.left)?;
+        self.left -= draft.turns.len();
+        Some(draft.to_string())
     }
 }
 
@@ -78,15 +89,57 @@ struct Way<'a> {
 }
 
 impl Way<'_> {
-    fn draft(&self, race: &Race) -> Option<ScheduleDraft> {
+    fn to_race(&self, race: &Race) -> Option<ScheduleDraft> {
         let (before, &[first, second]) = race.witness.as_deref()?.split_last_chunk::<2>()?;
+        let ending = EndingDraft::Race([self.access(first)?, self.access(second)?]);
+        self.draft(race.fingerprint.as_ref(), before, ending)
+    }
+
+    fn to_deadlock(&self, deadlock: &PredictedDeadlock) -> Option<ScheduleDraft> {
+        let witness = deadlock.witness.as_deref()?;
+        let (before, waits) = witness.split_at_checked(witness.len().checked_sub(deadlock.waiting.len())?)?;
+        let waits = waits.iter().zip(&deadlock.waiting);
+        let waits =
+            waits.map(|(&wait, waiting)| self.wait(wait, &waiting.location)).collect::<Option<_>>()?;
+        let ended = match &deadlock.ended {
+            Some(ended) => {
+                let (id, event) = self.at(ended.event)?;
+                Some((self.names[event.thread.index()].clone()?, self.made[id.index()]))
+            }
+            None => None,
+        };
+        let ending = EndingDraft::Stuck(CircleDraft { ended, waits });
+        self.draft(deadlock.fingerprint.as_ref(), before, ending)
+    }
+
+    fn draft(
+        &self,
+        fingerprint: Option<&String>,
+        before: &[u32],
+        ending: EndingDraft,
+    ) -> Option<ScheduleDraft> {
         Some(ScheduleDraft {
             program: self.origin.program.to_string(),
             arguments: self.origin.arguments.to_vec(),
             seed: self.origin.seed,
-            race: race.fingerprint.clone(),
+            fingerprint: fingerprint.cloned(),
             turns: self.turns(before)?,
-            accesses: [self.access(first)?, self.access(second)?],
+            ending,
+        })
+    }
+
+    /// Where in the program's own code it is that a thread waits does not depend on how a library does that.
+    fn wait(&self, number: u32, location: &str) -> Option<WaitDraft> {
+        let (id, event) = self.at(number)?;
+        let end_of = match event.op {
+            Op::Join(child) => Some(self.names[child.index()].clone()?),
+            _ => None,
+        };
+        Some(WaitDraft {
+            thread: self.names[event.thread.index()].clone()?,
+            held: self.made[id.index()].saturating_sub(1),
+            end_of,
+            place: location.to_string(),
         })
     }
 
@@ -121,7 +174,7 @@ impl Way<'_> {
         Some(turns)
     }
 
-    fn access(&self, number: u32) -> Option<(String, u64, u64, RacingAction, String)> {
+    fn access(&self, number: u32) -> Option<AccessDraft> {
         let (id, event) = self.at(number)?;
         let (name, step) = (self.names[event.thread.index()].clone()?, self.made[id.index()]);
         let kind = kind_of(self.trace, id)?;
@@ -159,7 +212,7 @@ mod tests {
         let mut races = vec![Race::new(&finding, trace.names(), |id| trace.event(id))];
         let arguments = ["-n".to_string(), "7".to_string()];
         let origin = Origin { program: "./bank", arguments: &arguments, seed: 3 };
-        Schedules::new(origin, false).add(&trace, &mut races);
+        Schedules::new(origin, false).add(&trace, &mut races, &mut []);
         races.remove(0).schedule
     }
 

@@ -226,7 +226,8 @@ pub(crate) fn join(jni: Jni, turn: &Turn, object: Object, milliseconds: i64) {
     java.is_interrupted.set(is_interrupted(jni, object_of_caller()));
     java.is_interruptible.set(true);
     while !other.has_ended.load(Ordering::Relaxed) && !java.is_interrupted.get() {
-        if turn.wait(other.end_place(), deadline, Helper::Waker) == WakeReason::TimedOut {
+        let wait = || turn.wait(other.end_place(), deadline, Helper::Waker);
+        if turn.joining(other.id, wait) == WakeReason::TimedOut {
             break;
         }
     }

@@ -50,7 +50,8 @@ pub fn brief(report: &Report, why: &str) -> Report {
 }
 
 fn brief_deadlock(deadlock: &PredictedDeadlock) -> PredictedDeadlock {
-    PredictedDeadlock { witness: None, ..deadlock.clone() }
+    let confirmation = deadlock.confirmation.as_ref().map(brief_confirmation);
+    PredictedDeadlock { witness: None, schedule: None, confirmation, ..deadlock.clone() }
 }
 
 fn brief_race(race: &Race) -> Race {
@@ -78,7 +79,8 @@ fn brief_race(race: &Race) -> Race {
 }
 
 fn brief_confirmation(full: &Confirmation) -> Confirmation {
-    Confirmation { confirmed: full.confirmed, why: full.why.clone(), live: Vec::new() }
+    let Confirmation { confirmed, why, live: _, waiting: _ } = full.clone();
+    Confirmation { confirmed, why, live: Vec::new(), waiting: Vec::new() }
 }
 
 fn brief_candidate(open: &Candidate) -> Candidate {

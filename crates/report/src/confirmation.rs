@@ -1,13 +1,16 @@
-//! Whether the program itself was driven into a race, and what that looked like.
+//! Whether the program itself was driven into a race or a deadlock, and what that looked like.
 
 use serde::{Deserialize, Serialize};
 
+use crate::deadlock::WaitingThread;
+use crate::predicted_deadlock::PredictedDeadlock;
 use crate::report::{Proof, Race, RacingAccess};
 
-/// What came of the attempt to drive the program into a race.
+/// What came of the attempt to drive the program into a race or a deadlock.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Confirmation {
-    /// Both threads were held at their accesses at the same time, and made them one after the other.
+    /// Both threads were held at their accesses at the same time, and made them one after the other; or all threads of
+    /// the deadlock waited, each for the next.
     pub confirmed: bool,
     /// Why not, in words.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -16,22 +19,31 @@ pub struct Confirmation {
     /// driven.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub live: Vec<RacingAccess>,
+    /// The threads as they waited then, in the order of the circle; absent for races, and where only the program's
+    /// virtual machine was driven.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub waiting: Vec<WaitingThread>,
 }
 
 impl Confirmation {
     /// The program made these accesses.
     pub fn of(live: [RacingAccess; 2]) -> Confirmation {
-        Confirmation { confirmed: true, why: None, live: live.into() }
+        Confirmation { live: live.into(), ..Confirmation::of_machine() }
     }
 
-    /// A virtual machine was driven into the race.
+    /// The program's threads waited like this.
+    pub fn stuck(waiting: Vec<WaitingThread>) -> Confirmation {
+        Confirmation { waiting, ..Confirmation::of_machine() }
+    }
+
+    /// A virtual machine was driven there.
     pub fn of_machine() -> Confirmation {
-        Confirmation { confirmed: true, why: None, live: Vec::new() }
+        Confirmation { confirmed: true, why: None, live: Vec::new(), waiting: Vec::new() }
     }
 
-    /// The program was not driven into the race, for this reason.
+    /// The program was not driven there, for this reason.
     pub fn not(why: impl Into<String>) -> Confirmation {
-        Confirmation { confirmed: false, why: Some(why.into()), live: Vec::new() }
+        Confirmation { confirmed: false, why: Some(why.into()), ..Confirmation::of_machine() }
     }
 }
 
@@ -45,5 +57,13 @@ pub fn why_no_schedule(race: &Race) -> &'static str {
             "the witness was too long to be kept (--witness all keeps it)"
         }
         Proof::Adjacent => "the trace has no step counts",
+    }
+}
+
+/// The same for a deadlock.
+pub fn why_no_schedule_to(deadlock: &PredictedDeadlock) -> &'static str {
+    match deadlock.witness {
+        None => "the witness was too long to be kept (--witness all keeps it)",
+        Some(_) => "the trace has no step counts",
     }
 }

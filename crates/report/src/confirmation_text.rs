@@ -1,6 +1,7 @@
-//! What came of driving a program into a race, for people at a terminal.
+//! What came of driving a program into a race or a deadlock, for people at a terminal.
 
 use crate::confirmation::Confirmation;
+use crate::hunt_text::write_waiting;
 use crate::page::{Ink, Page, Text};
 use crate::race_text::{FRAMES, LINES_AROUND, deed, together, write_access};
 use crate::report::RacingAccess;
@@ -24,6 +25,13 @@ pub fn render(confirmation: &Confirmation, detail: Detail) -> String {
                 4,
                 "both threads were held right before these accesses, and made them one after the other",
             );
+        }
+        _ if !confirmation.waiting.is_empty() => {
+            let title = Text::new().ink(Ink::Race, "deadlock").add(" · ").ink(Ink::Sure, "confirmed");
+            page.wrapped(0, 2, title.add(": the program itself is in it"));
+            for waiting in &confirmation.waiting {
+                write_waiting(&mut page, waiting);
+            }
         }
         _ => page.wrapped(0, 2, words(confirmation)),
     }

@@ -45,6 +45,9 @@ pub struct PredictedDeadlock {
     /// How many events the witness has.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub witness_length: Option<usize>,
+    /// The witness as a schedule that the program itself can follow, see docs/schedule.md.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub schedule: Option<String>,
     /// Whether the program itself was driven into it, if that was tried.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub confirmation: Option<Confirmation>,
@@ -92,6 +95,7 @@ impl PredictedDeadlock {
             model: Some(finding.model()),
             witness_length: Some(witness.len()),
             witness: Some(witness),
+            schedule: None,
             confirmation: None,
             fingerprint: None,
         }

@@ -199,7 +199,8 @@ fn deadlock() -> PredictedDeadlock {
         model: Some(Model::Values),
         witness: Some(vec![1, 9, 7]),
         witness_length: Some(3),
-        confirmation: Some(Confirmation::of_machine()),
+        schedule: Some(text("foretell schedule 1\n")),
+        confirmation: Some(Confirmation::stuck(hunt().deadlocks.remove(0).waiting)),
         fingerprint: fingerprint(),
     }
 }

@@ -275,6 +275,7 @@ pub fn hand_over(me: &'static Thread, state: RunState, let_others: impl FnOnce()
     me.log().end_turn();
     SCHEDULER.with(|scheduler| scheduler.leave(me, state));
     let_others();
+    replay::settle();
     wait_for_turn(me);
     SCHEDULER.with(|scheduler| scheduler.slot(me).map_or(WakeReason::Woken, |slot| slot.reason))
 }
@@ -289,6 +290,7 @@ pub fn go_away(me: &'static Thread, state: RunState) {
         me.left.set(scheduler.turns);
         scheduler.leave(me, state);
     });
+    replay::settle();
     me.run_handlers();
 }
 
@@ -304,6 +306,7 @@ pub fn come_back(me: &'static Thread) {
         }
         scheduler.be_back(me);
     });
+    replay::settle();
     wait_for_turn(me);
 }
 

@@ -58,7 +58,8 @@ pub struct Thread {
     pub meetings: Cell<u32>,
     /// Where it last called out of instrumented code.
     pub site: Cell<u64>,
-    /// The lock that it is trying to take, and what is to be reported if it never gets it.
+    /// The lock that it is trying to take, and what is to be reported if it never gets it; or the thread that it is to
+    /// join, with [`SyncOp::Join`].
     pub attempt: Cell<Option<(SyncOp, usize)>>,
     /// What it is about to do, for those who ask a strategy whose turn it is.
     pub next: Cell<Operation>,

@@ -306,6 +306,14 @@ impl Turn {
         reason
     }
 
+    /// What the thread does while it waits for the end of another one.
+    pub fn joining<R>(&self, child: u32, wait: impl FnOnce() -> R) -> R {
+        self.me.attempt.set(Some((SyncOp::Join, child as usize)));
+        let result = wait();
+        self.me.attempt.set(None);
+        result
+    }
+
     /// As [`Turn::wait`]; but the thread may be cancelled, or has been. Then the caller makes up its mind and calls
     /// [`Turn::end_if_cancelled`].
     pub fn wait_or_end(&self, on: usize, deadline: Option<u64>, helper: Helper) -> WakeReason {

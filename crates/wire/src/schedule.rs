@@ -1,4 +1,5 @@
-//! Schedules: in which order the threads of a program make their steps, up to two accesses that race.
+//! Schedules: in which order the threads of a program make their steps, up to two accesses that race, or up to where
+//! threads wait for each other.
 //!
 //! A schedule is a text of lines, described in docs/schedule.md. A step is what [`Record::is_step`] says; threads are
 //! named by descent, for their numbers depend on the order of creation: `main`, `main.1` for the first one that it
@@ -6,6 +7,10 @@
 //! read it allocates nothing: the program that follows a schedule allocates as it did when it was recorded.
 //!
 //! [`Record::is_step`]: crate::record::Record::is_step
+
+mod stuck;
+
+pub use stuck::{CircleDraft, ScheduledCircle, ScheduledWait, StuckOn, WaitDraft};
 
 use std::fmt;
 
@@ -16,11 +21,11 @@ pub const HEADING: &str = "foretell schedule 1";
 pub const FILE: &str = "schedule";
 /// The file that says how that went, see [`ReplayOutcome`].
 pub const OUTCOME: &str = "outcome";
-/// If there is a file of this name, the program goes on after the race.
+/// If there is a file of this name, the program goes on after that.
 pub const GO_ON: &str = "go-on";
-/// If there is a file of this name, the threads are held at the race for as long as it is there.
+/// If there is a file of this name, the threads are held there for as long as it is there.
 pub const HOLD: &str = "hold";
-/// The file that tells who is held: the number of the process, and those of both threads.
+/// The file that tells who is held: the number of the process, and those of two of its threads.
 pub const HELD: &str = "held";
 
 /// A thread goes on until it has made so many steps in all.
@@ -74,6 +79,15 @@ pub struct ScheduledAccess<'a> {
     pub place: &'a str,
 }
 
+/// What a schedule leads to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Ending<'a> {
+    /// Accesses that race, in the order in which they are made.
+    Race([ScheduledAccess<'a>; 2]),
+    /// Threads that wait for each other.
+    Stuck(ScheduledCircle<'a>),
+}
+
 /// A schedule, as its text tells it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Schedule<'a> {
@@ -83,12 +97,12 @@ pub struct Schedule<'a> {
     arguments: &'a str,
     /// What the choices were drawn from in the run that was recorded.
     pub seed: u64,
-    /// What the race is known by.
-    pub race: Option<&'a str>,
+    /// What the race is known by, or the deadlock.
+    pub fingerprint: Option<&'a str>,
     /// The lines of the turns.
     turns: &'a str,
-    /// The accesses that race, in the order in which they are made.
-    pub accesses: [ScheduledAccess<'a>; 2],
+    /// What it leads to.
+    pub ending: Ending<'a>,
 }
 
 /// A line that is not what it should be.
@@ -174,14 +188,17 @@ impl<'a> Schedule<'a> {
         let arguments = lines.all("argument", |_| true, "`argument` and one argument")?;
         let seed = lines.problem("`seed` and a number");
         let seed = lines.after("seed").and_then(|seed| seed.parse().ok()).ok_or(seed)?;
-        let race = lines.after("race").filter(|race| !race.is_empty());
+        let known_by = lines.after("race").or_else(|| lines.after("deadlock"));
+        let fingerprint = known_by.filter(|known_by| !known_by.is_empty());
         let turns = lines.all("run", |rest| turn(rest).is_some(), TURN)?;
-        let first = access(&mut lines, "first")?;
-        let second = access(&mut lines, "second")?;
+        let ending = match ScheduledCircle::parse(&mut lines)? {
+            Some(circle) => Ending::Stuck(circle),
+            None => Ending::Race([access(&mut lines, "first")?, access(&mut lines, "second")?]),
+        };
         if !lines.rest.is_empty() {
-            return Err(lines.problem("nothing after the second access"));
+            return Err(lines.problem("nothing after the ending"));
         }
-        Ok(Schedule { program, arguments, seed, race, turns, accesses: [first, second] })
+        Ok(Schedule { program, arguments, seed, fingerprint, turns, ending })
     }
 
     /// What the program was given, as [`unescape`] takes it.
@@ -242,6 +259,8 @@ fn name(thread: &str) -> Option<&str> {
 pub enum ReplayOutcome {
     /// Both threads were held at their accesses, and made them one after the other.
     Raced,
+    /// Each thread of the circle waits for what it should wait for.
+    Stuck,
     /// One of the two (0 or 1) went past its access, as that is a part of an operation that began after so many
     /// steps.
     Passed(usize, u64),
@@ -255,6 +274,7 @@ impl ReplayOutcome {
         let (word, rest) = text.trim_end().split_once(' ').unwrap_or((text.trim_end(), ""));
         match word {
             "raced" => Some(ReplayOutcome::Raced),
+            "stuck" => Some(ReplayOutcome::Stuck),
             "diverged" => {
                 let (thread, why) = rest.split_once(' ')?;
                 Some(ReplayOutcome::Diverged(thread.to_string(), why.to_string()))
@@ -275,6 +295,7 @@ impl fmt::Display for ReplayOutcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ReplayOutcome::Raced => f.write_str("raced"),
+            ReplayOutcome::Stuck => f.write_str("stuck"),
             ReplayOutcome::Passed(which, steps) => write!(f, "passed {which} {steps}"),
             ReplayOutcome::Diverged(thread, why) => write!(f, "diverged {thread} {why}"),
         }
@@ -312,12 +333,34 @@ pub struct ScheduleDraft {
     pub arguments: Vec<String>,
     /// What the choices were drawn from in the run that was recorded.
     pub seed: u64,
-    /// What the race is known by.
-    pub race: Option<String>,
+    /// What the race is known by, or the deadlock.
+    pub fingerprint: Option<String>,
     /// Thread, steps and place of each turn.
     pub turns: Vec<(String, u64, String)>,
-    /// Thread, after how many steps it is held, step, kind and place of each access.
-    pub accesses: [(String, u64, u64, RacingAction, String); 2],
+    /// What it leads to.
+    pub ending: EndingDraft,
+}
+
+/// Thread, after how many steps it is held, step, kind and place of an access.
+pub type AccessDraft = (String, u64, u64, RacingAction, String);
+
+/// What a schedule that is being written leads to.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum EndingDraft {
+    /// Accesses that race, in the order in which they are made.
+    Race([AccessDraft; 2]),
+    /// Threads that wait for each other.
+    Stuck(CircleDraft),
+}
+
+impl EndingDraft {
+    /// The threads that it speaks of.
+    pub fn threads(&self) -> Vec<&str> {
+        match self {
+            EndingDraft::Race(accesses) => accesses.iter().map(|access| &*access.0).collect(),
+            EndingDraft::Stuck(circle) => circle.waits.iter().map(|wait| &*wait.thread).collect(),
+        }
+    }
 }
 
 impl From<Schedule<'_>> for ScheduleDraft {
@@ -330,9 +373,12 @@ impl From<Schedule<'_>> for ScheduleDraft {
             program: unescape(schedule.program),
             arguments: schedule.arguments().map(unescape).collect(),
             seed: schedule.seed,
-            race: schedule.race.map(unescape),
+            fingerprint: schedule.fingerprint.map(unescape),
             turns: schedule.turns().map(turn).collect(),
-            accesses: schedule.accesses.map(access),
+            ending: match schedule.ending {
+                Ending::Race(accesses) => EndingDraft::Race(accesses.map(access)),
+                Ending::Stuck(circle) => EndingDraft::Stuck(circle.into()),
+            },
         }
     }
 }
@@ -344,16 +390,22 @@ impl fmt::Display for ScheduleDraft {
             writeln!(f, "argument {}", escape(argument))?;
         }
         writeln!(f, "seed {}", self.seed)?;
-        if let Some(race) = &self.race {
-            writeln!(f, "race {}", escape(race))?;
+        if let Some(fingerprint) = &self.fingerprint {
+            let kind = if matches!(self.ending, EndingDraft::Race(_)) { "race" } else { "deadlock" };
+            writeln!(f, "{kind} {}", escape(fingerprint))?;
         }
         for (thread, steps, place) in &self.turns {
             writeln!(f, "run {thread} {steps} {}", escape(place))?;
         }
-        for (word, (thread, held, step, kind, place)) in ["first", "second"].iter().zip(&self.accesses) {
-            writeln!(f, "{word} {thread} {held} {step} {} {}", kind.name(), escape(place))?;
+        match &self.ending {
+            EndingDraft::Race(accesses) => {
+                for (word, (thread, held, step, kind, place)) in ["first", "second"].iter().zip(accesses) {
+                    writeln!(f, "{word} {thread} {held} {step} {} {}", kind.name(), escape(place))?;
+                }
+                Ok(())
+            }
+            EndingDraft::Stuck(circle) => write!(f, "{circle}"),
         }
-        Ok(())
     }
 }
 
@@ -368,23 +420,40 @@ mod tests {
             program: "./prog".to_string(),
             arguments: vec!["-x".to_string(), String::new(), "two\nlines \\ and".to_string()],
             seed: 7,
-            race: Some("R-1".to_string()),
+            fingerprint: Some("R-1".to_string()),
             turns: vec![
                 ("main".to_string(), 5, "a.c:3".to_string()),
                 ("main.1.2".to_string(), 1, String::new()),
             ],
-            accesses: [access("main.1", 4, RacingAction::Write), access("main", 6, RacingAction::Read)],
+            ending: EndingDraft::Race([
+                access("main.1", 4, RacingAction::Write),
+                access("main", 6, RacingAction::Read),
+            ]),
         }
+    }
+
+    fn stuck() -> ScheduleDraft {
+        let wait = |thread: &str, end_of: Option<&str>| WaitDraft {
+            thread: thread.to_string(),
+            held: 4,
+            end_of: end_of.map(str::to_string),
+            place: "a file.c:7".to_string(),
+        };
+        let waits = vec![wait("main.1", None), wait("main", Some("main.1.2"))];
+        let circle = CircleDraft { ended: Some(("main.1.2".to_string(), 7)), waits };
+        ScheduleDraft { ending: EndingDraft::Stuck(circle), ..draft() }
     }
 
     #[test]
     fn what_is_written_is_read() {
-        let text = draft().to_string();
-        let read = Schedule::parse(&text).unwrap();
-        assert_eq!(ScheduleDraft::from(read), draft());
-        assert_eq!(ScheduleDraft::from(read).to_string(), text);
-        let turn = ScheduledTurn { thread: "main", steps: 5, place: "a.c:3" };
-        assert_eq!(read.turns().next(), Some(turn));
+        for draft in [draft(), stuck()] {
+            let text = draft.to_string();
+            let read = Schedule::parse(&text).unwrap();
+            assert_eq!(ScheduleDraft::from(read), draft);
+            assert_eq!(ScheduleDraft::from(read).to_string(), text);
+            let turn = ScheduledTurn { thread: "main", steps: 5, place: "a.c:3" };
+            assert_eq!(read.turns().next(), Some(turn));
+        }
     }
 
     #[test]
@@ -402,12 +471,18 @@ mod tests {
         assert_eq!(wrong("second", "third"), (11, "`first`"));
         assert_eq!(Schedule::parse(&format!("{good}more")).unwrap_err().line, 12);
         assert_eq!(Schedule::parse("").unwrap_err().line, 1);
+        let good = stuck().to_string();
+        let wrong = |from: &str, to: &str| Schedule::parse(&good.replace(from, to)).unwrap_err().line;
+        assert_eq!(wrong("ended main.1.2 7", "ended main.1.2 x"), 10);
+        assert_eq!(wrong("wait main.1 4 lock", "wait main.1 4 key"), 11);
+        assert_eq!(wrong("wait main 4 end main.1.2", "wait main 4 end main.0"), 12);
+        assert_eq!(wrong("wait", "what"), 11);
     }
 
     #[test]
     fn outcomes_come_back() {
         let diverged = ReplayOutcome::Diverged("main.1".to_string(), "has ended".to_string());
-        for outcome in [ReplayOutcome::Raced, ReplayOutcome::Passed(1, 9), diverged] {
+        for outcome in [ReplayOutcome::Raced, ReplayOutcome::Stuck, ReplayOutcome::Passed(1, 9), diverged] {
             assert_eq!(ReplayOutcome::parse(&format!("{outcome}\n")), Some(outcome));
         }
         assert_eq!(["", "passed 2 1", "passed x", "what"].map(ReplayOutcome::parse), [const { None }; 4]);
@@ -415,10 +490,15 @@ mod tests {
 
     #[test]
     fn any_text_is_read_or_refused() {
-        let text = draft().to_string();
+        for text in [draft().to_string(), stuck().to_string()] {
+            break_at_each_byte(&text);
+        }
+    }
+
+    fn break_at_each_byte(text: &str) {
         for at in 0..text.len() {
             let _ = Schedule::parse(&text[..at]);
-            let mut bytes = text.clone().into_bytes();
+            let mut bytes = text.to_string().into_bytes();
             bytes[at] ^= 3;
             if let Ok(text) = String::from_utf8(bytes)
                 && let Ok(read) = Schedule::parse(&text)

@@ -237,16 +237,19 @@ pub(crate) struct ReplayArgs {
         long, value_parser = parse_event, value_name = "N", help = texts::RACE, help_heading = heading::INPUT
     )]
     pub(crate) race: Option<usize>,
+    /// Select the proven deadlock with this number, instead of a race
+    #[arg(long, value_parser = parse_event, value_name = "N", conflicts_with = "race", help_heading = heading::INPUT)]
+    pub(crate) deadlock: Option<usize>,
     /// Save the schedule to FILE [default: beside the report]
     #[arg(long, value_name = "FILE.schedule", help_heading = heading::REPORT)]
     pub(crate) save: Option<PathBuf>,
-    /// Let the program continue after the race
+    /// Let the program continue after the race, and other threads after a deadlock
     #[arg(long, help_heading = heading::SCHEDULING)]
     pub(crate) go_on: bool,
-    /// Attach gdb while both threads are held at their accesses
+    /// Attach gdb while both threads are held at their accesses, or all wait for each other
     #[arg(long, help_heading = heading::SCHEDULING)]
     pub(crate) gdb: bool,
-    /// Terminate the program if it does not reach the race within DURATION, such as 10s or 2m [default: 60s]
+    /// Terminate the program if it does not get there within DURATION, such as 10s or 2m [default: 60s]
     #[arg(
         long, value_parser = parse_duration, value_name = "DURATION", help_heading = heading::LIMITS
     )]

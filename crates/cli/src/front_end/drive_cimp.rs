@@ -1,4 +1,4 @@
-//! Driving a CIMP program into a race: its virtual machine follows the schedule.
+//! Driving a CIMP program into a race or a deadlock: its virtual machine follows the schedule.
 
 use std::collections::BTreeMap;
 
@@ -6,11 +6,11 @@ use foretell_cimp::machine::{Bounds, Machine, Turn};
 use foretell_cimp::program::Program;
 use foretell_cimp::value::ThreadRef;
 use foretell_report::Confirmation;
-use foretell_wire::schedule::ScheduleDraft;
+use foretell_wire::schedule::{AccessDraft, CircleDraft, EndingDraft, ScheduleDraft};
 
 use crate::stop;
 
-/// Drives the program into the race of this schedule.
+/// Drives the program to where this schedule leads.
 pub(super) fn drive(program: &Program, draft: &ScheduleDraft) -> Confirmation {
     let machine = Machine::new(program, Bounds::default());
     let mut path = Path { machine, draft, made: BTreeMap::new() };
@@ -38,16 +38,37 @@ impl Path<'_> {
                 })?;
             }
         }
-        for (thread, held, ..) in &draft.accesses {
+        match &draft.ending {
+            EndingDraft::Race(accesses) => self.race(accesses),
+            EndingDraft::Stuck(circle) => self.wait(circle),
+        }
+    }
+
+    fn race(&mut self, accesses: &[AccessDraft; 2]) -> Result<(), String> {
+        for (thread, held, ..) in accesses {
             while self.made.get(thread).copied().unwrap_or(0) < *held {
-                self.step(thread, draft.turns.len())?;
+                self.step(thread, self.draft.turns.len())?;
             }
         }
-        let [first, second] = [0, 1].map(|index: usize| self.thread(&draft.accesses[index].0));
+        let [first, second] = accesses.each_ref().map(|access| self.thread(&access.0));
         match self.machine.race(first?, second?) {
             Some(_) => Ok(()),
             None => Err("the two threads came to their accesses, but these do not conflict".to_string()),
         }
+    }
+
+    fn wait(&self, circle: &CircleDraft) -> Result<(), String> {
+        let first = circle.waits.first().map(|wait| &wait.thread);
+        let next = circle.waits.iter().skip(1).map(|wait| &wait.thread);
+        let after_last = circle.ended.as_ref().map(|ended| &ended.0).or(first);
+        for (wait, holder) in circle.waits.iter().zip(next.chain(after_last)) {
+            let held_up_by = self.machine.held_up_by(self.thread(&wait.thread)?);
+            if held_up_by.as_ref() != Some(holder) {
+                let instead = held_up_by.as_deref().unwrap_or("no thread");
+                return Err(format!("{} waits for {instead}, not for {holder}", wait.thread));
+            }
+        }
+        Ok(())
     }
 
     fn thread(&self, name: &str) -> Result<ThreadRef, String> {
@@ -78,7 +99,7 @@ impl Path<'_> {
     fn whom_to_wake(&self, thread: ThreadRef, turn: usize) -> Option<ThreadRef> {
         let choices: Vec<ThreadRef> = self.machine.choices(thread).into_iter().flatten().collect();
         let later = self.draft.turns.iter().skip(turn).map(|turn| &turn.0);
-        let coming = later.chain(self.draft.accesses.iter().map(|access| &access.0));
+        let coming = later.map(String::as_str).chain(self.draft.ending.threads());
         let mut coming = coming.filter_map(|name| self.thread(name).ok());
         coming.find(|thread| choices.contains(thread)).or(choices.first().copied())
     }

@@ -535,7 +535,7 @@ pub(crate) fn driven(folder: &Folder) -> Result<Option<Trace>, Failure> {
         let bytes = Mapped::open(&path).map_err(|error| Failure::file(&path, "read", error))?;
         if matches!(
             foretell_native::why_cut(&bytes),
-            Some(IncompleteReason::Raced | IncompleteReason::Diverged)
+            Some(IncompleteReason::Raced | IncompleteReason::Deadlock | IncompleteReason::Diverged)
         ) {
             let may_continue = |_| {
                 bytes.pass_by();

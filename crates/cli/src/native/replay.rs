@@ -1,4 +1,6 @@
-//! Driving a native program into a race: it is run once more, and follows the schedule.
+//! Driving a native program into a race or a deadlock: it is run once more, and follows the schedule.
+
+mod deadlock;
 
 use std::ffi::OsString;
 use std::fs;
@@ -14,10 +16,10 @@ use foretell_engine::Input;
 use foretell_engine::analysis::time_text;
 use foretell_engine::describe::describe_accesses;
 use foretell_engine::witness_schedule::{descents, kind_of};
-use foretell_report::confirmation::why_no_schedule;
-use foretell_report::{Confirmation, Race, RacingAccess, Report};
+use foretell_report::confirmation::{why_no_schedule, why_no_schedule_to};
+use foretell_report::{Confirmation, RacingAccess, Report};
 use foretell_trace::{Event, EventId, Op, Trace};
-use foretell_wire::schedule::{self, RacingAction, ReplayOutcome, ScheduleDraft};
+use foretell_wire::schedule::{self, AccessDraft, EndingDraft, RacingAction, ReplayOutcome, ScheduleDraft};
 
 use super::processes::end_left;
 use super::record::{self, Ended, Folder, Hunting, Manner};
@@ -29,7 +31,7 @@ use crate::sources::Sources;
 use crate::stop::{TimeLimit, Watch};
 use crate::{output, stop};
 
-/// How long a program may take to come to the race by default.
+/// How long a program may take to get there by default.
 pub(crate) const LONGEST: Duration = Duration::from_secs(60);
 /// An access that is part of an operation is found by trying; there are two of them.
 const ATTEMPTS: usize = 3;
@@ -39,7 +41,7 @@ const TICK: Duration = Duration::from_millis(50);
 /// What the debugger does first.
 const SCRIPT: &str = include_str!("race.gdb.py");
 
-/// How a program is to be driven into a race.
+/// How a program is to be driven into a race or a deadlock.
 #[derive(Clone, Copy)]
 pub(crate) struct Drive<'a> {
     /// The file to run.
@@ -50,9 +52,9 @@ pub(crate) struct Drive<'a> {
     pub(crate) stop_after: Option<Duration>,
     /// How long all of it may take, if there is a limit.
     pub(crate) limit: Option<&'a TimeLimit>,
-    /// It goes on after the race.
+    /// It goes on after that.
     pub(crate) go_on: bool,
-    /// A debugger is attached at the race.
+    /// A debugger is attached there.
     pub(crate) gdb: bool,
     /// What the program prints is of no interest.
     pub(crate) quietly: bool,
@@ -76,8 +78,7 @@ impl Drive<'_> {
     }
 }
 
-/// Drives the program into the race of this schedule, which is made better if it turns out where a thread has to be
-/// held.
+/// Drives the program to where this schedule leads. It is made better if it turns out where a thread has to be held.
 pub(crate) fn drive(how: Drive<'_>, draft: &mut ScheduleDraft) -> Result<Confirmation, Failure> {
     Ok(drive_unless_stopped(how, draft)?.unwrap_or_else(Confirmation::not))
 }
@@ -91,20 +92,24 @@ fn drive_unless_stopped(how: Drive<'_>, draft: &mut ScheduleDraft) -> Result<Dri
         let ended = run(how, draft, &folder)?;
         let told = fs::read_to_string(folder.path().join(schedule::OUTCOME)).ok();
         match told.as_deref().and_then(ReplayOutcome::parse) {
-            Some(ReplayOutcome::Raced) => return Ok(Ok(confirm(how, draft, &folder)?)),
+            Some(ReplayOutcome::Raced | ReplayOutcome::Stuck) => {
+                return Ok(Ok(confirm(how, draft, &folder)?));
+            }
             Some(ReplayOutcome::Diverged(thread, why)) => {
                 let trace = record::driven(&folder)?;
                 return Ok(Ok(Confirmation::not(diverged(trace.as_ref(), &thread, &why))));
             }
-            _ if ended.by == EndedBy::User => return Ok(Err("interrupted on the way to the race")),
+            _ if ended.by == EndedBy::User => return Ok(Err("interrupted on the way there")),
             told => {
                 if let Some(why) = how.why_stop() {
                     return Ok(Err(why));
                 }
-                let Some(ReplayOutcome::Passed(which, held)) = told else {
+                let (Some(ReplayOutcome::Passed(which, held)), EndingDraft::Race(accesses)) =
+                    (told, &mut draft.ending)
+                else {
                     return Ok(Ok(Confirmation::not(silent(&folder, ended))));
                 };
-                draft.accesses[which].1 = held;
+                accesses[which].1 = held;
             }
         }
     }
@@ -112,7 +117,7 @@ fn drive_unless_stopped(how: Drive<'_>, draft: &mut ScheduleDraft) -> Result<Dri
     Ok(Ok(Confirmation::not(why)))
 }
 
-/// How long the log of a program may become that is driven into a race, as usual.
+/// How long the log of a program may become that is driven, as usual.
 const DEFAULT_LOG_LIMIT: u64 = 2 << 30;
 
 fn run(how: Drive<'_>, draft: &ScheduleDraft, folder: &Folder) -> Result<Ended, Failure> {
@@ -152,7 +157,7 @@ fn leave(folder: &Folder, name: &str, text: &str) -> Result<(), Failure> {
     fs::write(&path, text).map_err(|error| Failure::file(&path, "write", error))
 }
 
-/// Why a program that had nothing to say was not driven into the race.
+/// Why a program that had nothing to say was not driven to where it should have come.
 fn silent(folder: &Folder, ended: Ended) -> String {
     if folder.path().join(schedule::FILE).exists() {
         return "the program has not recorded anything: it must be built with `foretell cc`, `foretell c++` or \
@@ -162,12 +167,12 @@ fn silent(folder: &Folder, ended: Ended) -> String {
     match ended.by {
         EndedBy::Time(limit) => {
             format!(
-                "the program was ended after {} on the way to the race (--stop-after gives more)",
+                "the program was ended after {} on the way there (--stop-after gives more)",
                 time_text(limit)
             )
         }
         EndedBy::Itself | EndedBy::User => {
-            "the program was killed, or ended past the recorder, on the way to the race".to_string()
+            "the program was killed, or ended past the recorder, on the way there".to_string()
         }
     }
 }
@@ -185,12 +190,17 @@ fn diverged(trace: Option<&Trace>, thread: &str, why: &str) -> String {
     format!("the program went another way: {thread} {why}{}", last.unwrap_or_default())
 }
 
-/// Looks in what the program has recorded whether it did race as the schedule says, and tells what that looked like.
+/// Looks in what the program has recorded whether it did come to where the schedule leads, and tells what that looked
+/// like.
 fn confirm(how: Drive<'_>, draft: &ScheduleDraft, folder: &Folder) -> Result<Confirmation, Failure> {
     let Some(trace) = record::driven(folder)? else {
-        return Ok(Confirmation::not("the program raced, but nothing was recorded of that"));
+        return Ok(Confirmation::not("the program came there, but nothing was recorded of that"));
     };
-    let [first, second] = match pair(&trace, draft) {
+    let accesses = match &draft.ending {
+        EndingDraft::Race(accesses) => accesses,
+        EndingDraft::Stuck(circle) => return Ok(deadlock::confirm(&trace, circle)),
+    };
+    let [first, second] = match pair(&trace, accesses) {
         Ok(pair) => pair,
         Err(why) => return Ok(Confirmation::not(why)),
     };
@@ -203,11 +213,11 @@ fn confirm(how: Drive<'_>, draft: &ScheduleDraft, folder: &Folder) -> Result<Con
 }
 
 /// The two accesses of a recorded run that the schedule is about: they must be next to each other, and must conflict.
-fn pair(trace: &Trace, draft: &ScheduleDraft) -> Result<[EventId; 2], String> {
+fn pair(trace: &Trace, accesses: &[AccessDraft; 2]) -> Result<[EventId; 2], String> {
     let steps = trace.steps().ok_or("the trace has no step counts")?;
     let (made, names) = (steps.made(trace.events()), descents(trace));
     let of = |index: usize| {
-        let (thread, _, step, kind, _) = &draft.accesses[index];
+        let (thread, _, step, kind, _) = &accesses[index];
         let is_it = |&(id, event): &(EventId, Event)| {
             names[event.thread.index()].as_ref() == Some(thread)
                 && made[id.index()] == *step
@@ -223,7 +233,7 @@ fn pair(trace: &Trace, draft: &ScheduleDraft) -> Result<[EventId; 2], String> {
     let Some((&(first, one), &(second, other))) = found else {
         return Err("the program came to the two accesses, but there they do not conflict".to_string());
     };
-    for (event, (.., place)) in [one, other].into_iter().zip(&draft.accesses) {
+    for (event, (.., place)) in [one, other].into_iter().zip(accesses) {
         let found = trace.names().loc_text(event.loc);
         if found != *place {
             return Err(format!(
@@ -233,7 +243,7 @@ fn pair(trace: &Trace, draft: &ScheduleDraft) -> Result<[EventId; 2], String> {
     }
     // Between the two there may be the rest of the first operation, and what the second thread does on its way without
     // a step.
-    let [(_, _, first_step, ..), (_, held, second_step, ..)] = &draft.accesses;
+    let [(_, _, first_step, ..), (_, held, second_step, ..)] = accesses;
     let is_part = |(event, made): (&Event, &u64)| {
         let of_first = event.thread == one.thread && (made == first_step || event.loc == one.loc);
         of_first || (event.thread == other.thread && (held..=second_step).contains(&made))
@@ -303,63 +313,91 @@ fn debug(held: &Path, process: u32) {
     }
 }
 
-/// Drives the program into each race of a report that is to be shown, and says of each how that went. Only the first
-/// process of a command can be driven. Says whether there is a race that the program did not follow.
+/// Drives the program into each race and deadlock of a report that is to be shown, and says of each how that went. Only
+/// the first process of a command can be driven. Says whether there is one that the program did not follow.
 pub(crate) fn confirm_all(how: Drive<'_>, report: &mut Report) -> Result<bool, Failure> {
     let is_first = !report.trace.file.contains(" (process ");
-    let (mut confirmed, mut is_unfollowed) = (0, false);
-    // Once that is so, no other race is driven.
-    let mut stopped = None;
-    let mut not_driven = Vec::new();
+    let mut driver = Driver { how, is_first, is_unfollowed: false, stopped: None, not_driven: Vec::new() };
+    let mut confirmed = 0;
     for (number, race) in (1..).zip(report.races.iter_mut().filter(|race| !race.repeated)) {
-        let confirmation = if is_first {
-            stopped = stopped.or_else(|| how.why_stop());
-            let driven = match stopped {
-                Some(why) => Err(why),
-                None => confirm_race(how, race)?,
-            };
-            match driven {
-                Ok(confirmation) => {
-                    is_unfollowed |= !confirmation.confirmed && race.schedule.is_some();
-                    confirmation
-                }
-                Err(why) => {
-                    stopped = Some(why);
-                    not_driven.push(number);
-                    Confirmation::not(why)
-                }
-            }
-        } else {
-            Confirmation::not("only the first process of a command can be driven into its races")
-        };
+        let why_not = why_no_schedule(race);
+        let confirmation = driver.confirm(number, &mut race.schedule, why_not)?;
         confirmed += usize::from(confirmation.confirmed);
         race.confirmation = Some(confirmation);
     }
-    report.notes.extend(stopped.map(|why| not_driven_text(&not_driven, why)));
+    report.notes.extend(driver.not_driven("race"));
+    for (number, deadlock) in (1..).zip(&mut report.deadlocks) {
+        let why_not = why_no_schedule_to(deadlock);
+        deadlock.confirmation = Some(driver.confirm(number, &mut deadlock.schedule, why_not)?);
+    }
+    report.notes.extend(driver.not_driven("deadlock"));
     report.driven = Some(confirmed);
-    Ok(is_unfollowed)
+    Ok(driver.is_unfollowed)
 }
 
-/// Which races the program was not driven into, and why.
-fn not_driven_text(numbers: &[usize], why: &str) -> String {
-    match numbers {
-        [one] => format!("the program was not driven into race {one}: {why}"),
-        [first, .., last] => format!("the program was not driven into races {first} to {last}: {why}"),
-        [] => why.to_string(),
+/// Drives a program along one schedule after the other.
+struct Driver<'a> {
+    how: Drive<'a>,
+    /// The report is one of the first process.
+    is_first: bool,
+    /// There is a schedule that the program did not follow.
+    is_unfollowed: bool,
+    /// Why it is not driven any more. Once that is so, no other schedule is followed.
+    stopped: Option<&'static str>,
+    /// The numbers of what it was not driven into because of that.
+    not_driven: Vec<usize>,
+}
+
+impl Driver<'_> {
+    /// Drives the program along the schedule, which is improved where that is necessary, if there is one.
+    fn confirm(
+        &mut self,
+        number: usize,
+        schedule: &mut Option<String>,
+        why_not: &'static str,
+    ) -> Result<Confirmation, Failure> {
+        if !self.is_first {
+            return Ok(Confirmation::not("only the first process of a command can be driven"));
+        }
+        self.stopped = self.stopped.or_else(|| self.how.why_stop());
+        let driven = match self.stopped {
+            Some(why) => Err(why),
+            None => self.follow(schedule, why_not)?,
+        };
+        Ok(driven.unwrap_or_else(|why| {
+            self.stopped = Some(why);
+            self.not_driven.push(number);
+            Confirmation::not(why)
+        }))
+    }
+
+    fn follow(&mut self, schedule: &mut Option<String>, why_not: &'static str) -> Result<Driven, Failure> {
+        let known = match schedule.as_deref().map(schedule::Schedule::parse) {
+            Some(Ok(known)) => known,
+            Some(Err(problem)) => return Ok(Ok(Confirmation::not(problem.to_string()))),
+            None => return Ok(Ok(Confirmation::not(why_not))),
+        };
+        let mut draft = ScheduleDraft::from(known);
+        let driven = drive_unless_stopped(self.how, &mut draft)?;
+        *schedule = Some(draft.to_string());
+        self.is_unfollowed |= driven.as_ref().is_ok_and(|confirmation| !confirmation.confirmed);
+        Ok(driven)
+    }
+
+    /// What of this kind the program was not driven into, and why.
+    fn not_driven(&mut self, kind: &str) -> Option<String> {
+        let numbers = std::mem::take(&mut self.not_driven);
+        self.stopped.filter(|_| !numbers.is_empty()).map(|why| not_driven_text(kind, &numbers, why))
     }
 }
 
-fn confirm_race(how: Drive<'_>, race: &mut Race) -> Result<Driven, Failure> {
-    Ok(match race.schedule.as_deref().map(schedule::Schedule::parse) {
-        Some(Ok(known)) => {
-            let mut draft = ScheduleDraft::from(known);
-            let driven = drive_unless_stopped(how, &mut draft)?;
-            race.schedule = Some(draft.to_string());
-            driven
-        }
-        Some(Err(problem)) => Ok(Confirmation::not(problem.to_string())),
-        None => Ok(Confirmation::not(why_no_schedule(race))),
-    })
+/// Which of these the program was not driven into, and why.
+fn not_driven_text(kind: &str, numbers: &[usize], why: &str) -> String {
+    match numbers {
+        [one] => format!("the program was not driven into {kind} {one}: {why}"),
+        [first, .., last] => format!("the program was not driven into {kind}s {first} to {last}: {why}"),
+        [] => why.to_string(),
+    }
 }
 
 #[cfg(test)]
@@ -371,23 +409,19 @@ mod tests {
     /// What is said of a run after which both threads should have raced at their third steps, at places 7 and 9.
     fn judged(events: &str) -> Result<[u32; 2], String> {
         let access = |thread: &str, kind, place: &str| (thread.to_string(), 2, 3, kind, place.to_string());
-        let draft = ScheduleDraft {
-            program: String::new(),
-            arguments: Vec::new(),
-            seed: 0,
-            race: None,
-            turns: Vec::new(),
-            accesses: [access("main.1", RacingAction::Write, "7"), access("main", RacingAction::Read, "9")],
-        };
+        let accesses = [access("main.1", RacingAction::Write, "7"), access("main", RacingAction::Read, "9")];
         let text = format!("main|fork(T1)|1\n{events}\n");
         let trace = Trace::read(Box::new(TextReader::new(Box::new(std::io::Cursor::new(text))))).unwrap();
-        pair(&trace, &draft).map(|pair| pair.map(EventId::number))
+        pair(&trace, &accesses).map(|pair| pair.map(EventId::number))
     }
 
     #[test]
     fn races_that_are_not_driven_are_told_by_their_numbers() {
-        assert_eq!(not_driven_text(&[3], "x"), "the program was not driven into race 3: x");
-        assert_eq!(not_driven_text(&[3, 4, 5], "x"), "the program was not driven into races 3 to 5: x");
+        assert_eq!(not_driven_text("race", &[3], "x"), "the program was not driven into race 3: x");
+        assert_eq!(
+            not_driven_text("race", &[3, 4, 5], "x"),
+            "the program was not driven into races 3 to 5: x"
+        );
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! Programs that can deadlock, and programs that look as if they could: recorded in a run that gets through.
+//! Programs that can deadlock, and programs that look as if they could: recorded in a run that gets through, and driven
+//! into what was predicted.
 
 use std::fs;
 use std::path::Path;
@@ -27,14 +28,59 @@ fn build(name: &str) -> String {
 fn seen(name: &str, seeds: u64) -> Vec<(usize, Option<i32>, String)> {
     let program = build(name);
     let run = |seed: u64| {
+        let confirms = seed == 1;
         let seed = seed.to_string();
         let options = ["run", "--find", "deadlocks", "--format", "json", "--no-progress", "--seed", &seed];
-        let output = foretell(&[&options[..], &["--", &program]].concat());
+        let confirm = if confirms { &["--confirm"][..] } else { &[] };
+        let output = foretell(&[&options[..], confirm, &["--", &program]].concat());
         let report: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
-        let predicted = report["deadlocks"].as_array().map_or(0, Vec::len);
+        let deadlocks = report["deadlocks"].as_array().map_or(&[][..], Vec::as_slice);
+        for deadlock in deadlocks.iter().filter(|_| confirms) {
+            assert_is_confirmed(name, deadlock);
+        }
+        let predicted = deadlocks.len();
         (predicted, output.status.code(), format!("{report}{}", String::from_utf8_lossy(&output.stderr)))
     };
     (1..=seeds).map(run).collect()
+}
+
+/// The program was driven into the deadlock: each thread waited where it should, for the next one.
+fn assert_is_confirmed(name: &str, deadlock: &Value) {
+    assert_eq!(deadlock["confirmation"]["confirmed"], true, "{name}: {}", deadlock["confirmation"]);
+    let threads = |waiting: &Value| -> Vec<_> {
+        let waiting = waiting.as_array().expect("those that wait");
+        waiting.iter().map(|one| (one["thread"].clone(), one["held_by"].clone())).collect()
+    };
+    assert_eq!(threads(&deadlock["confirmation"]["waiting"]), threads(&deadlock["waiting"]), "{name}");
+}
+
+#[test]
+fn a_deadlock_is_replayed_from_its_report_and_from_its_schedule() {
+    if !is_ready() {
+        return;
+    }
+    let program = build("two_locks_bad.c");
+    let file = |name: &str| Path::new(env!("CARGO_TARGET_TMPDIR")).join(name).display().to_string();
+    let (report, saved) = (file("deadlocks.json"), file("deadlocks.schedule"));
+    foretell(&["run", "--find", "deadlocks", "--no-progress", "-o", &report, "--", &program]);
+    let replayed = |arguments: &[&str]| {
+        let output = foretell(&[&["replay"], arguments].concat());
+        (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
+    };
+    let (code, text) = replayed(&[&report, "--deadlock", "1", "--save", &saved]);
+    assert!(code == Some(1) && text.contains("deadlock · confirmed"), "{code:?} {text}");
+    let schedule = fs::read_to_string(&saved).expect("the schedule was saved");
+    let (code, text) = replayed(&[&saved, "--", &program]);
+    assert!(code == Some(1) && text.contains("waits for lock"), "{code:?} {text}");
+    // A thread that should wait does not: it has not gone as far as the others think.
+    let waits: Vec<&str> = schedule.lines().filter(|line| line.starts_with("wait ")).collect();
+    let turns: Vec<&str> = schedule.lines().filter(|line| !line.starts_with("wait ")).collect();
+    let wrong = format!("{}\n{}\n", turns[..turns.len() - 1].join("\n"), waits.join("\n"));
+    fs::write(&saved, wrong).expect("written");
+    let (code, text) = replayed(&[&saved, "--", &program]);
+    assert!(code == Some(3) && text.contains("not confirmed"), "{code:?} {text}");
+    let output = foretell(&["replay", &report, "--deadlock", "9"]);
+    assert!(String::from_utf8_lossy(&output.stderr).contains("no deadlock 9"), "{output:?}");
 }
 
 #[test]

@@ -296,7 +296,8 @@ pub(super) unsafe fn wait_for_end(
     }
     let deadline = limit.map(|(clock, time)| deadline(clock, time));
     while !scheduler::is_done(thread) {
-        match turn.wait_or_end(waiting_place(thread), deadline, Helper::Threads) {
+        let wait = || turn.wait_or_end(waiting_place(thread), deadline, Helper::Threads);
+        match turn.joining(thread.id, wait) {
             WakeReason::Woken | WakeReason::Interrupted => {}
             WakeReason::TimedOut if scheduler::is_done(thread) => {}
             WakeReason::TimedOut => {

@@ -1,4 +1,5 @@
-//! Replays a schedule: threads make their steps in its order, up to two accesses that race, where both are held.
+//! Replays a schedule: threads make their steps in its order, up to two accesses that race, where both are held, or up
+//! to a deadlock (see [`stuck`]).
 //!
 //! While it is followed, every thread asks before each step (see [`wait`]). A thread whose step is not due hands the
 //! turn over to the one whose steps are. All counts are from the beginning of the thread, so an operation that makes
@@ -10,11 +11,16 @@
 //!
 //! Replay allocates nothing: what the program allocates lies where it lay when it was recorded.
 
+mod stuck;
+
+pub(super) use stuck::settle;
+
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use foretell_wire::log::IncompleteReason;
 use foretell_wire::schedule::{
-    GO_ON, HELD, HOLD, OUTCOME, RacingAction, ReplayOutcome, Schedule, ScheduledAccess, ScheduledTurn, Turns,
+    Ending, GO_ON, HELD, HOLD, OUTCOME, RacingAction, ReplayOutcome, Schedule, ScheduledAccess,
+    ScheduledTurn, Turns,
 };
 
 use super::{BlockedOn, RunState, SCHEDULER, Scheduler, WakeReason};
@@ -64,11 +70,15 @@ enum Phase {
     Meeting,
     /// The thread makes its access, and the other waits for that; at first the one with index 0.
     Racing(usize),
+    /// One thread after the other goes on to where it waits, see [`stuck`].
+    Sticking(usize),
+    /// All of them wait.
+    Stuck,
 }
 
 /// A schedule that is followed.
 pub(super) struct ReplayedSchedule {
-    accesses: [ScheduledAccess<'static>; 2],
+    ending: Ending<'static>,
     /// The turns after this one.
     turns: Turns<'static>,
     turn: Option<ScheduledTurn<'static>>,
@@ -79,6 +89,8 @@ pub(super) struct ReplayedSchedule {
     progress: (u64, u64),
     /// How often a thread has looked since whether it can have what it waits for.
     looks: u32,
+    /// The thread that goes on to where it waits has been woken there once more.
+    looks_again: bool,
 }
 
 /// The answer to a thread that asks whether it may continue.
@@ -94,13 +106,14 @@ pub fn follow(schedule: &Schedule<'static>) {
     let mut turns = schedule.turns();
     let turn = turns.next();
     let given = ReplayedSchedule {
-        accesses: schedule.accesses,
+        ending: schedule.ending,
         turns,
         turn,
         phase: Phase::Turns,
         arrived: [None; 2],
         progress: (0, now()),
         looks: 0,
+        looks_again: false,
     };
     SCHEDULER.with(|scheduler| scheduler.given = Some(given));
     mode::set(Mode::Schedule);
@@ -139,7 +152,7 @@ pub fn wait(turn: &Turn, point: Point) {
     }
 }
 
-/// As long as a thread wants to look at the threads, they are held at the race.
+/// As long as a user wants to look at the threads, they are held there.
 fn hold() {
     if !folder::has_file(HOLD) {
         return;
@@ -201,12 +214,14 @@ pub(super) fn look() {
     if !mode::is_scheduled() {
         return;
     }
+    settle();
     SCHEDULER.with(|scheduler| {
         let (is_idle, steps) = (scheduler.owner.is_none(), scheduler.steps());
         let Some(given) = &mut scheduler.given else { return };
         if given.progress.0 != steps {
             given.progress = (steps, now());
-        } else if is_idle && now().saturating_sub(given.progress.1) > PATIENCE {
+        } else if is_idle && given.phase != Phase::Stuck && now().saturating_sub(given.progress.1) > PATIENCE
+        {
             scheduler.diverge("it is blocked in the kernel, or in uninstrumented code");
         }
     });
@@ -220,8 +235,26 @@ fn do_overlap(one: Option<Range>, other: Option<Range>) -> bool {
 impl ReplayedSchedule {
     /// How many steps the thread of the turn makes. One that will race is not led beyond where it is held.
     fn end_of(&self, turn: ScheduledTurn<'_>) -> u64 {
-        let held = self.accesses.iter().filter(|access| access.thread == turn.thread);
+        let held = self.accesses().iter().filter(|access| access.thread == turn.thread);
         held.map(|access| access.held).fold(turn.steps, u64::min)
+    }
+
+    /// The accesses that race, if that is what the schedule leads to.
+    fn accesses(&self) -> &[ScheduledAccess<'static>] {
+        match &self.ending {
+            Ending::Race(accesses) => accesses,
+            Ending::Stuck(_) => &[],
+        }
+    }
+
+    /// The threads that the ending speaks of.
+    fn last_threads(&self) -> impl Iterator<Item = &'static str> + Clone + '_ {
+        let waits = match self.ending {
+            Ending::Race(_) => None,
+            Ending::Stuck(circle) => Some(circle.waits()),
+        };
+        let racing = self.accesses().iter().map(|access| access.thread);
+        racing.chain(waits.into_iter().flatten().map(|wait| wait.thread))
     }
 }
 
@@ -233,11 +266,13 @@ impl Scheduler {
 
     /// The thread of one of the accesses.
     fn racing(&self, index: usize) -> Option<&'static Thread> {
-        self.called(self.given.as_ref()?.accesses.get(index)?.thread)
+        self.called(self.given.as_ref()?.accesses().get(index)?.thread)
     }
 
+    /// The numbers of the first two threads that the ending speaks of.
     fn kernel_ids(&self) -> [i32; 2] {
-        [0, 1].map(|index| self.racing(index).map_or(0, |thread| thread.kernel_id.load(Ordering::Relaxed)))
+        let thread = |index| self.called(self.given.as_ref()?.last_threads().nth(index)?);
+        [0, 1].map(|index| thread(index).map_or(0, |thread| thread.kernel_id.load(Ordering::Relaxed)))
     }
 
     /// How many steps all threads have made.
@@ -257,7 +292,10 @@ impl Scheduler {
             given.turn = given.turns.next();
         }
         if given.turn.is_none() && given.phase == Phase::Turns {
-            given.phase = Phase::Meeting;
+            given.phase = match given.ending {
+                Ending::Race(_) => Phase::Meeting,
+                Ending::Stuck(_) => Phase::Sticking(0),
+            };
         }
         self.given = Some(given);
     }
@@ -274,19 +312,23 @@ impl Scheduler {
                 }
                 None => ReplayAnswer::Wait,
             },
-            Phase::Racing(index) if is_mine(given.accesses[index].thread) => ReplayAnswer::Go,
-            Phase::Racing(_) => ReplayAnswer::Wait,
-            Phase::Meeting => match given.accesses.iter().position(|access| is_mine(access.thread)) {
+            Phase::Racing(index) if given.accesses().get(index).is_some_and(|it| is_mine(it.thread)) => {
+                ReplayAnswer::Go
+            }
+            Phase::Racing(_) | Phase::Stuck => ReplayAnswer::Wait,
+            Phase::Meeting => match given.accesses().iter().position(|access| is_mine(access.thread)) {
                 Some(index) => self.may_go_to_meet(index, me, point),
                 None => ReplayAnswer::Wait,
             },
+            Phase::Sticking(_) => self.may_go_to_wait(me),
         }
     }
 
     /// Whether the thread of one of the accesses, which is on its way there, may go on.
     fn may_go_to_meet(&mut self, index: usize, me: &'static Thread, point: Point) -> ReplayAnswer {
         let Some(given) = &mut self.given else { return ReplayAnswer::Go };
-        let access = given.accesses[index];
+        let Ending::Race(accesses) = given.ending else { return ReplayAnswer::Go };
+        let access = accesses[index];
         if given.arrived[index].is_some() {
             return ReplayAnswer::Wait;
         }
@@ -306,9 +348,7 @@ impl Scheduler {
         let other = given.arrived[1 - index];
         match other {
             // Who gives memory back has to know which.
-            None if access.kind == RacingAction::Free
-                && given.accesses[1 - index].kind != RacingAction::Free =>
-            {
+            None if access.kind == RacingAction::Free && accesses[1 - index].kind != RacingAction::Free => {
                 return ReplayAnswer::Wait;
             }
             // Other memory is given back on the way.
@@ -330,7 +370,7 @@ impl Scheduler {
 
     /// The thread of an access has gone past it. Perhaps that is a part of an operation which has begun earlier.
     fn is_past(&mut self, index: usize, began: u64) -> ! {
-        let held = self.given.as_ref().map_or(0, |given| given.accesses[index].held);
+        let held = self.given.as_ref().and_then(|given| given.accesses().get(index)).map_or(0, |it| it.held);
         if began < held {
             self.finish(&ReplayOutcome::Passed(index, began));
         }
@@ -347,23 +387,30 @@ impl Scheduler {
     /// The thread that is to go on, and where to: what it is called, its step, and the place.
     fn wanted(&self) -> Option<(&'static str, u64, &'static str)> {
         let given = self.given.as_ref()?;
-        let access = |index: usize| {
-            let access = given.accesses[index];
-            (access.thread, access.step, access.place)
+        let accesses = match (given.phase, given.turn, given.ending) {
+            (Phase::Turns, Some(turn), _) => return Some((turn.thread, turn.steps, turn.place)),
+            (_, _, Ending::Stuck(_)) => return self.wanted_to_wait(),
+            (_, _, Ending::Race(accesses)) => accesses,
         };
-        Some(match (given.phase, given.turn) {
-            (Phase::Racing(index), _) => access(index),
-            (Phase::Turns, Some(turn)) => (turn.thread, turn.steps, turn.place),
+        let index = match given.phase {
+            Phase::Racing(index) => index,
             // Who gives memory back has to know which.
-            _ if given.arrived[0].is_some() => access(1),
-            _ if given.arrived[1].is_none() && given.accesses[0].kind == RacingAction::Free => access(1),
-            _ => access(0),
-        })
+            _ if given.arrived[0].is_some() => 1,
+            _ if given.arrived[1].is_none() && accesses[0].kind == RacingAction::Free => 1,
+            _ => 0,
+        };
+        let access = accesses[index];
+        Some((access.thread, access.step, access.place))
     }
 
     /// Gives the turn to the thread that is to go on. Says whether there is a schedule that tells.
     pub(super) fn choose_as_given(&mut self) -> bool {
         self.pass_turns();
+        self.pass_waits();
+        if self.given.as_ref().is_some_and(|given| given.phase == Phase::Stuck) {
+            self.owner = None;
+            return true;
+        }
         let Some((name, ..)) = self.wanted() else { return false };
         self.owner = None;
         let thread = self.called(name);
@@ -406,7 +453,7 @@ impl Scheduler {
         const FAR: usize = 10_000;
         let Some(given) = &self.given else { return };
         let turns = given.turn.into_iter().chain(given.turns).take(FAR).map(|turn| turn.thread);
-        let coming = turns.chain(given.accesses.map(|access| access.thread));
+        let coming = turns.chain(given.last_threads());
         let place = |id: u32| {
             let thread = self.slots.get(id as usize).map(|slot| slot.thread);
             thread

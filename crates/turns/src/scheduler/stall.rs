@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use foretell_wire::log::IncompleteReason;
-use foretell_wire::record::Record;
+use foretell_wire::record::{Record, SyncOp};
 
 use super::{NAP, RunState, Scheduler, WakeReason};
 use crate::file;
@@ -93,12 +93,14 @@ impl Scheduler {
 
     /// No thread runs, and no thread will: so the locks that the waiting threads could not have are recorded. Where
     /// threads run in parallel, each tells its own story, and is not there to tell it.
-    fn tell_attempts(&self) {
+    pub(super) fn tell_attempts(&self) {
         if mode::is_parallel() {
             return;
         }
         for slot in self.slots.iter().filter(|slot| matches!(slot.state, RunState::Waiting(_))) {
-            if let Some((op, object)) = slot.thread.attempt.get() {
+            // That a thread has not ended yet has no record.
+            if let Some((op, object)) = slot.thread.attempt.get().filter(|attempt| attempt.0 != SyncOp::Join)
+            {
                 let site = slot.thread.site.get();
                 slot.thread.log().begin_turn();
                 slot.thread.tell_calls();
