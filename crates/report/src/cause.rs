@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::context::{HeldMode, own_frame};
 use crate::fingerprint::without_numbers;
+use crate::function_name::short;
 use crate::report::{Race, RacingAccess, Report};
 use crate::visible::visible;
 
@@ -179,7 +180,7 @@ fn done(accesses: &[&RacingAccess]) -> &'static str {
 /// The function of the program that an access is made in or for; where none is known, its thread.
 fn who(access: &RacingAccess) -> String {
     let function = own_frame(&access.stack).map(|frame| &frame.function).or(access.function.as_ref());
-    let function = function.map(|function| format!("`{}`", visible(function)));
+    let function = function.map(|function| format!("`{}`", short(function)));
     function.unwrap_or_else(|| visible(&access.thread_words()))
 }
 

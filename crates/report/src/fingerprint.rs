@@ -10,6 +10,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::context::{SourceLocation, own_frame};
+use crate::function_name::{after_arguments, has_arguments};
 use crate::report::{RacingAccess, Report};
 
 /// The way in which fingerprints are made. Those of different ways have nothing to do with each other.
@@ -189,32 +190,6 @@ fn without_instance(name: &str) -> String {
         rest = skipped.unwrap_or(after);
     }
     kept
-}
-
-/// Whether what follows a name in angle brackets are its type arguments. `operator<` has a bracket for a name, and
-/// `<Account as Deposit>` begins with one.
-fn has_arguments(name: &str) -> bool {
-    let is_operator = name.trim_end_matches(['<', '-', '=', '>']).ends_with("operator");
-    !is_operator && name.ends_with(|last: char| last.is_alphanumeric() || last == '_' || last == ':')
-}
-
-/// What follows a list in angle brackets, if it has an end.
-fn after_arguments(text: &str) -> Option<&str> {
-    let mut depth = 0_usize;
-    let mut last = ' ';
-    for (at, character) in text.char_indices() {
-        match character {
-            '<' => depth += 1,
-            '>' if last == '-' => {}
-            '>' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        if depth == 0 {
-            return text.get(at + 1..);
-        }
-        last = character;
-    }
-    None
 }
 
 fn is_hash(text: &str) -> bool {

@@ -2,6 +2,7 @@
 
 use crate::context::{Frame, HeldLock, own_frame};
 use crate::deadlock::{Deadlock, WaitingThread};
+use crate::function_name::short;
 use crate::hunt::{Hunt, HuntRun, Stopped};
 use crate::page::{Ink, Page, Text};
 use crate::text::{count, note};
@@ -119,7 +120,7 @@ pub(crate) fn write_waiting(page: &mut Page, waiting: &WaitingThread) {
         .add(format!(" {} ", visible(&waiting.words())))
         .ink(Ink::Place, format!("at {}", visible(&waiting.location)));
     page.wrapped(2, 4, text);
-    let frame = |frame: &Frame| format!("in {} at {}", visible(&frame.function), visible(&frame.location));
+    let frame = |frame: &Frame| format!("in {} at {}", short(&frame.function), visible(&frame.location));
     for text in waiting.stack.iter().take(FRAMES).map(frame) {
         page.wrapped(4, 6, text);
     }

@@ -44,6 +44,7 @@ pub mod executions;
 pub mod executions_text;
 pub mod explain_text;
 pub mod fingerprint;
+mod function_name;
 pub mod html;
 pub mod hunt;
 mod hunt_text;

@@ -4,6 +4,7 @@ use crate::cause::Cause;
 use crate::cause_text;
 use crate::confirmation_text;
 use crate::context::{Frame, HeldLock, HeldMode, Origin, is_of_library, own_frame};
+use crate::function_name::short;
 use crate::observed::{Deed, Observed};
 use crate::page::{GLUE, Ink, Page, Text};
 use crate::report::{Proof, Race, RacingAccess, WitnessTail};
@@ -131,7 +132,7 @@ pub(crate) fn write_witness(page: &mut Page, story: Option<&Story>, witness: Opt
 /// Writes one of the two accesses with what is around it: so many lines of the program, and so many frames of the
 /// stack.
 pub(crate) fn write_access(page: &mut Page, access: &RacingAccess, lines: usize, frames: usize) {
-    let function = access.function.as_ref().map(|function| format!(" in {}", visible(function)));
+    let function = access.function.as_ref().map(|function| format!(" in {}", short(function)));
     let text = Text::new()
         .ink(Ink::Heading, visible(&access.thread_words()))
         .add(format!(" {}{} at ", deed(access), function.unwrap_or_default()))
@@ -172,14 +173,19 @@ pub(crate) fn deed(access: &RacingAccess) -> String {
     format!("{verb} {}{value}{order}", visible(&access.target))
 }
 
-/// Functions of libraries that call each other are only counted.
+/// Functions of libraries that call each other are only counted, and so are calls of a function by itself.
 fn write_callers(page: &mut Page, callers: &[Frame], frames: usize) {
-    let runs = callers.chunk_by(|one, other| is_of_library(&one.location) && is_of_library(&other.location));
+    let both_of_library =
+        |one: &Frame, other: &Frame| is_of_library(&one.location) && is_of_library(&other.location);
+    let runs = callers.chunk_by(|one, other| one == other || both_of_library(one, other));
     let mut shown = 0;
     for run in runs.take(frames) {
         shown += run.len();
         let text = match run {
-            [frame] => Text::from("called from ").append(frame_text(frame)),
+            [frame, rest @ ..] if !is_of_library(&frame.location) || rest.is_empty() => {
+                let times = if rest.is_empty() { String::new() } else { format!(", {} times", run.len()) };
+                Text::from("called from ").append(frame_text(frame)).add(times)
+            }
             run => Text::from(format!("called through {} functions of libraries", run.len())),
         };
         page.wrapped(INDENT, INDENT + 2, text);
@@ -191,7 +197,7 @@ fn write_callers(page: &mut Page, callers: &[Frame], frames: usize) {
 }
 
 pub(crate) fn frame_text(frame: &Frame) -> Text {
-    Text::from(format!("{} at ", visible(&frame.function))).ink(Ink::Place, place(&frame.location))
+    Text::from(format!("{} at ", short(&frame.function))).ink(Ink::Place, place(&frame.location))
 }
 
 fn locks_text(locks: &[HeldLock]) -> Text {

@@ -17,6 +17,7 @@ use crate::context::{Frame, SourceLocation};
 use crate::coverage_text;
 use crate::deadlock::{Deadlock, WaitingThread};
 use crate::fingerprint;
+use crate::function_name::short;
 use crate::notes;
 use crate::race_text::deed;
 use crate::report::{Proof, RacingAccess, Report};
@@ -401,7 +402,7 @@ fn with<const N: usize>(object: Value, fields: [(&str, Value); N]) -> Value {
 /// Both accesses, and what is known of them.
 fn sentence(finding: &Finding<'_>) -> String {
     let access = |access: &RacingAccess| {
-        let function = access.function.as_ref().map(|function| format!(" in {}", visible(function)));
+        let function = access.function.as_ref().map(|function| format!(" in {}", short(function)));
         let (thread, place) = (visible(&access.thread_words()), shown_place(&access.location));
         format!("{thread} {}{} at {place}", deed(access), function.unwrap_or_default())
     };

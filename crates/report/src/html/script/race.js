@@ -38,11 +38,16 @@ function stackList(stack, skip) {
   const entries = [];
   for (let at = 0; at < frames.length; ) {
     let end = at + 1;
-    while (isOfLibrary(frames[at]) && end < frames.length && isOfLibrary(frames[end])) end++;
+    const isSame = ([name, place]) => name === frames[at][0] && place === frames[at][1];
+    const goesOn = isOfLibrary(frames[at]) ? isOfLibrary : isSame;
+    while (end < frames.length && goesOn(frames[end])) end++;
     const item = ([name, place]) => make("li", {}, functionName(text(name)), " at ", placeText(place));
     const run = frames.slice(at, end);
-    if (run.length === 1) entries.push(item(run[0]));
-    else {
+    if (!isOfLibrary(run[0]) || run.length === 1) {
+      const entry = item(run[0]);
+      if (run.length > 1) entry.append(`, ${run.length} times`);
+      entries.push(entry);
+    } else {
       const inner = make("ol", {}, run.map(item));
       entries.push(make("li", {}, make("details", {}, make("summary", {}, `${run.length} functions of libraries`), inner)));
     }
