@@ -1,7 +1,9 @@
-//! What static memory holds at first is told where nobody else tells it, and only as long as it is sure.
+//! What memory holds: at first, told where nobody else tells it, and only as long as it is sure; and after an update,
+//! where the code is unknown.
 
 use foretell_native::convert;
-use foretell_trace::{Op, Trace};
+use foretell_trace::{EventId, Op, Trace};
+use foretell_wire::hook::MemoryOrder;
 use foretell_wire::log::memory::ByteRun;
 use foretell_wire::log::{Chunk, ChunkContent, MAGIC, PAGE};
 use foretell_wire::record::{Context, LONGEST_RECORD, Record, SyncOp};
@@ -167,4 +169,24 @@ fn nothing_is_sure_once_somebody_may_have_written_unseen() {
 fn memory_that_became_a_block_is_not_static() {
     let block = Record::Sync { site: 1, op: SyncOp::Alloc, object: X, other: 64 };
     assert!(shown(&log(&[block], &[write(X, 1)], &[read(X, 1)])).is_empty());
+}
+
+#[test]
+fn what_an_update_writes_depends_on_what_it_reads() {
+    let update = |read: u64| Record::Rmw {
+        site: 1,
+        addr: X,
+        size: 4,
+        read,
+        written: read + 1,
+        order: MemoryOrder::Release,
+    };
+    let converted = convert(&log(&[], &[update(7)], &[update(8)])).expect("it is whole");
+    let dependence = converted.known_dependence().expect("threads are followed");
+    let updates = (0..).zip(converted.events()).filter(|(_, event)| matches!(event.op, Op::Rmw { .. }));
+    let updates: Vec<_> = updates.filter_map(|(index, _)| EventId::from_index(index)).collect();
+    assert_eq!(updates.len(), 2);
+    for update in updates {
+        assert_eq!(dependence.steered_by(update), Some(update), "with another value it writes another one");
+    }
 }

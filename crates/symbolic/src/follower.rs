@@ -357,8 +357,13 @@ impl Follower {
     pub fn kept(&mut self, kept: &Kept) {
         let mut own = Reads::NOTHING;
         if kept.reads && self.has_forked {
-            let is_explained = self.access.reading == Reading::DecidesItself && self.explain_comparison(kept);
-            let reading = if is_explained { Reading::Result } else { self.access.reading };
+            let reading = match self.access.reading {
+                // What an update writes depends on what it reads, also where its thread is unknown.
+                Reading::Decides if kept.writes => Reading::DecidesItself,
+                reading => reading,
+            };
+            let is_explained = reading == Reading::DecidesItself && self.explain_comparison(kept);
+            let reading = if is_explained { Reading::Result } else { reading };
             self.explain_read(kept, reading == Reading::Result);
             match reading {
                 Reading::DecidesItself => self.tracker.steer_itself(self.current, kept.event),
