@@ -66,11 +66,12 @@ fn send(turn: &Turn, object: u64) {
     update(turn, address(ActWordUse::In, object), MemoryOrder::Release);
 }
 
-/// The thread depends on what was sent before, and on what others have received of that.
+/// The thread depends on what was sent before, and on what others have received of that: it may have found out that
+/// nothing is left, and then it knows that they came first.
 fn receive(turn: &Turn, object: u64) {
     look_at(turn, address(ActWordUse::In, object));
     look_at(turn, address(ActWordUse::Out, object));
-    update(turn, address(ActWordUse::Taken, object), MemoryOrder::Relaxed);
+    update(turn, address(ActWordUse::Taken, object), MemoryOrder::AcqRel);
     turn.log_branch(turn.me.site.get(), None);
 }
 
@@ -80,11 +81,13 @@ fn order(turn: &Turn, object: u64) {
     turn.log_branch(turn.me.site.get(), None);
 }
 
-/// A library calls a function of the program.
+/// A library calls a function of the program, perhaps because another one has ended: a loop calls one at a time, and a
+/// pool has so many threads.
 pub(crate) fn called_back(turn: &Turn) {
     let channel = turn.me.native().channel.get();
     if channel != 0 {
         look_at(turn, address(ActWordUse::In, channel));
+        look_at(turn, address(ActWordUse::Out, channel));
         update(turn, address(ActWordUse::Taken, channel), MemoryOrder::Relaxed);
         turn.log_branch(turn.me.site.get(), None);
     }

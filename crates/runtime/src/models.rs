@@ -18,6 +18,7 @@ use foretell_wire::record::Record;
 use crate::functions;
 use crate::hooks;
 use crate::interpose::blocking::world;
+use crate::interpose::console;
 use crate::library::CLOCK;
 use crate::mode;
 use crate::openmp;
@@ -25,11 +26,6 @@ use crate::thread::{AsNative, me};
 use crate::turn::{Turn, content};
 
 type Any = *const c_void;
-
-unsafe extern "C" {
-    static stdout: Any;
-    static stderr: Any;
-}
 
 /// Begins a call, of which something will be recorded or not; returns which calls the thread was in before.
 #[unsafe(no_mangle)]
@@ -180,9 +176,7 @@ extern "C" fn __foretell_model_write_text(site: u64, at: Any, indirect: u64, off
 
 #[unsafe(no_mangle)]
 extern "C" fn __foretell_model_io(_site: u64, stream: Any) {
-    // SAFETY: the C library has set both before the program starts.
-    let is_console = !stream.is_null() && unsafe { stream == stdout || stream == stderr };
-    if !is_console {
+    if !console::is_stream(stream) {
         record(world);
     }
 }

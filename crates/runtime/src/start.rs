@@ -17,6 +17,7 @@ use crate::file;
 use crate::folder;
 use crate::functions;
 use crate::interpose::thread::{make_end_key, set_end};
+use crate::interpose::{console, handlers};
 use crate::kept::RACES;
 use crate::machine::NATIVE;
 use crate::mode::{self, Mode};
@@ -60,6 +61,7 @@ extern "C" fn begin(_: c_int, arguments: *const *const c_char) {
     limit_logs();
     make_end_key();
     functions::find_idle();
+    console::remember();
     follow_schedule();
     if record(Native::new(0, None)) {
         // SAFETY: both functions live as long as the library.
@@ -153,6 +155,7 @@ pub(crate) fn exit_soon() {
     } else {
         scheduler::let_others_go_on(&turn);
     }
+    handlers::begin(&turn);
 }
 
 /// Whether the process is being recorded just now.

@@ -4,7 +4,7 @@
 //! others have read from there before. So I/O is modelled as one atomic variable, which every such call updates
 //! before and after: all calls keep their order, and everything before one of them happens before everything after the
 //! next. For that all memory must be recorded that the kernel reads or writes; where it is not, the call is a fence.
-//! Only what is written to a terminal or another device never comes back.
+//! Only what is printed, and what is written to devices, never comes back (but see [`console`]).
 
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::AtomicU64;
@@ -12,40 +12,25 @@ use std::sync::atomic::AtomicU64;
 use foretell_wire::hook::MemoryOrder;
 use foretell_wire::record::Record;
 
-use super::{original, pass_on};
+use super::{console, original, pass_on};
 use crate::system::{ask_kernel, timespec};
 use crate::turn::{Turn, content};
 
 type Any = *mut c_void;
 
-/// Whether what is written there may come back. What goes to standard output and standard error is for the user;
-/// should it come back by a detour, then through a call that reads, around which nothing is reordered either.
+/// Whether what is written there may come back to the program. Of what is printed see [`console`].
 fn comes_back(file: c_int) -> bool {
-    if file == libc::STDOUT_FILENO || file == libc::STDERR_FILENO {
-        return false;
-    }
-    // SAFETY: the structure is of numbers, which may be zero.
-    let mut about: libc::stat = unsafe { std::mem::zeroed() };
-    // SAFETY: the structure is ours to be filled.
-    let known = unsafe { libc::fstat(file, &mut about) } == 0;
-    !known || about.st_mode & libc::S_IFMT != libc::S_IFCHR
+    !console::is_standard(file) && console::status(file).is_none_or(|about| console::keeps(&about))
 }
 
 /// Whether the kernel may keep the thread waiting until another thread does something. Files on a disk never do; and
 /// what is printed is not waited for as long as there is room for it.
 fn may_block(file: c_int, bytes: usize) -> bool {
-    // SAFETY: the structure is of numbers, which may be zero.
-    let mut about: libc::stat = unsafe { std::mem::zeroed() };
-    // SAFETY: the structure is ours to be filled.
-    if unsafe { libc::fstat(file, &mut about) } != 0 {
-        // There is no such file, which the call will say.
-        return false;
-    }
+    // If there is no such file, the call will say so.
+    let Some(about) = console::status(file) else { return false };
     match about.st_mode & libc::S_IFMT {
         libc::S_IFREG | libc::S_IFBLK | libc::S_IFDIR => false,
-        _ if file == libc::STDOUT_FILENO || file == libc::STDERR_FILENO => {
-            bytes > libc::PIPE_BUF || !has_room(file)
-        }
+        _ if console::is_standard(file) => bytes > libc::PIPE_BUF || !has_room(file),
         _ => true,
     }
 }
@@ -79,6 +64,9 @@ pub(crate) fn world(turn: &Turn) {
     static WORLD: AtomicU64 = AtomicU64::new(0);
     if !turn.me.stack.is_in_known_library() {
         turn.in_order(&WORLD, MemoryOrder::AcqRel);
+        if console::comes_back() {
+            turn.fence(turn.me.site.get());
+        }
     }
 }
 
