@@ -26,6 +26,8 @@ Commands:
                           Do the same for recorded C++ programs and Rust tests
   native-corpus [SEEDS [NAME]]
                           Record and analyse the programs of corpus/native whose names contain NAME [default: 20 seeds]
+  java-corpus [SEEDS [NAME]]
+                          Do the same with the programs of corpus/java, and drive them into their races
   replay-corpus [SEEDS [NAME]]
                           Drive the programs of corpus/native into their races, ten times each [default: 3 seeds]
   package [--check]       Build all packages in target/package: tarball, Python wheel, Debian package; --check
@@ -48,9 +50,8 @@ fn main() -> ExitCode {
         "tidy" => tidy::run(),
         "package" => package::run(rest),
         "install" => package::install(rest),
-        "bench" | "fuzz-exact" | "soundness" | "native-corpus" | "replay-corpus" | "soundness-native" => {
-            process::run_lab(&args)
-        }
+        "bench" | "fuzz-exact" | "soundness" | "java-corpus" | "native-corpus" | "replay-corpus"
+        | "soundness-native" => process::run_lab(&args),
         other => Err(format!("unknown command `{other}`\n{USAGE}")),
     };
     process::exit_code("xtask", result)

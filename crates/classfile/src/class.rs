@@ -10,6 +10,8 @@ const MAGIC: u32 = 0xCAFE_BABE;
 pub mod access {
     /// All classes may use it.
     pub const PUBLIC: u16 = 0x0001;
+    /// Only its class may use it.
+    pub const PRIVATE: u16 = 0x0002;
     /// It belongs to the class, not to its objects.
     pub const STATIC: u16 = 0x0008;
     /// It does not change, or is not overridden.

@@ -8,7 +8,7 @@
 //! * [`code`]: the code of a method; [`opcode`]: its instructions; [`frame`]: what the verifier knows of them
 //! * [`edit`]: new code between the instructions of a method
 //! * [`descriptor`]: the types of fields and methods
-//! * [`assemble`]: code from nothing
+//! * [`assemble`]: code from nothing; [`method_reference`]: code for references to methods
 
 pub mod assemble;
 pub mod class;
@@ -16,6 +16,7 @@ pub mod code;
 pub mod descriptor;
 pub mod edit;
 pub mod frame;
+pub mod method_reference;
 pub mod opcode;
 pub mod pool;
 

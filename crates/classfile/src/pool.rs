@@ -17,8 +17,10 @@ enum Entry {
     /// A field or method: class, name and type.
     Member(u16, u16),
     Integer(i32),
-    /// Name and type of a call site or dynamic constant.
-    Dynamic(u16),
+    /// How to call a method: in which way, and which.
+    Handle(u8, u16),
+    /// A call site or dynamic constant: the number of what makes it, name and type.
+    Dynamic(u16, u16),
     Other,
 }
 
@@ -42,6 +44,7 @@ mod tag {
     pub(super) const METHOD: u8 = 10;
     pub(super) const INTERFACE_METHOD: u8 = 11;
     pub(super) const NAME_AND_TYPE: u8 = 12;
+    pub(super) const HANDLE: u8 = 15;
     pub(super) const DYNAMIC: u8 = 17;
     pub(super) const INVOKE_DYNAMIC: u8 = 18;
 }
@@ -96,10 +99,8 @@ impl Pool {
             tag::CLASS => Entry::Class(from.u2()?),
             tag::FIELD | tag::METHOD | tag::INTERFACE_METHOD => Entry::Member(from.u2()?, from.u2()?),
             tag::NAME_AND_TYPE => Entry::NameAndType(from.u2()?, from.u2()?),
-            tag::DYNAMIC | tag::INVOKE_DYNAMIC => {
-                from.u2()?;
-                Entry::Dynamic(from.u2()?)
-            }
+            tag::HANDLE => Entry::Handle(from.u1()?, from.u2()?),
+            tag::DYNAMIC | tag::INVOKE_DYNAMIC => Entry::Dynamic(from.u2()?, from.u2()?),
             kind => {
                 from.take(length_of(kind)?)?;
                 Entry::Other
@@ -142,8 +143,22 @@ impl Pool {
 
     /// Name and type of the dynamic call at an index.
     pub fn dynamic(&self, index: u16) -> Option<(&[u8], &[u8])> {
-        let Entry::Dynamic(what) = self.entry(index) else { return None };
+        let Entry::Dynamic(_, what) = self.entry(index) else { return None };
         self.name_and_type(what)
+    }
+
+    /// The method that a handle at an index is for: in which way it is called, and where the method is in the pool.
+    pub fn handle(&self, index: u16) -> Option<(u8, u16)> {
+        let Entry::Handle(kind, method) = self.entry(index) else { return None };
+        Some((kind, method))
+    }
+
+    /// The dynamic calls: their indices, and the numbers of what makes them.
+    pub fn dynamic_calls(&self) -> impl Iterator<Item = (u16, u16)> + '_ {
+        (0..).zip(&self.entries).filter_map(|(index, entry)| match entry {
+            Entry::Dynamic(maker, _) => Some((index, *maker)),
+            _ => None,
+        })
     }
 
     fn name_and_type(&self, index: u16) -> Option<(&[u8], &[u8])> {
@@ -219,6 +234,16 @@ impl Pool {
         self.add_member(tag::METHOD, method)
     }
 
+    /// The index of a handle for a static method of a class, or of an interface.
+    pub fn add_static_handle(&mut self, method: Reference<'_>, of_interface: bool) -> Result<u16, Error> {
+        const STATIC: u8 = 6;
+        let kind = if of_interface { tag::INTERFACE_METHOD } else { tag::METHOD };
+        let method = self.add_member(kind, method)?;
+        let mut content = vec![tag::HANDLE, STATIC];
+        put2(method, &mut content);
+        self.add(Entry::Handle(STATIC, method), &content)
+    }
+
     /// The index of a field.
     pub fn add_field(&mut self, field: Reference<'_>) -> Result<u16, Error> {
         self.add_member(tag::FIELD, field)
@@ -231,7 +256,6 @@ fn length_of(kind: u8) -> Result<usize, Error> {
         4 => Ok(4),
         5 | 6 => Ok(8),
         8 | 16 | 19 | 20 => Ok(2),
-        15 => Ok(3),
         _ => Err(Error::Malformed),
     }
 }

@@ -9,6 +9,7 @@ use foretell_turns::thread::me;
 use foretell_turns::turn::Turn;
 
 use crate::access::{self, Value};
+use crate::acts::Returned;
 use crate::boundary;
 use crate::copy;
 use crate::helper;
@@ -171,6 +172,13 @@ extern "system" fn receiver(jni: Jni, _: Object, object: Object, site: i32) {
     }
 }
 
+extern "system" fn argument(jni: Jni, _: Object, object: Object, site: i32) {
+    if let Some((turn, number, _)) = enter(site) {
+        turn.me.site.set(sites::address(number));
+        boundary::pass(jni, &turn, number, object);
+    }
+}
+
 extern "system" fn call(_: Jni, _: Object, site: i32) {
     if let Some((turn, number, site)) = enter(site) {
         boundary::call(&turn, number, site);
@@ -179,7 +187,22 @@ extern "system" fn call(_: Jni, _: Object, site: i32) {
 
 extern "system" fn back(_: Jni, _: Object) {
     if let Some(turn) = Turn::take() {
-        boundary::back(&turn);
+        boundary::back(&turn, Returned::Something);
+    }
+}
+
+/// The call has returned a number,
+extern "system" fn back_with(_: Jni, _: Object, number: i32) {
+    if let Some(turn) = Turn::take() {
+        boundary::back(&turn, Returned::Number(number));
+    }
+}
+
+/// or an object.
+extern "system" fn back_with_object(jni: Jni, _: Object, object: Object) {
+    if let Some(turn) = Turn::take() {
+        let returned = boundary::object(jni, &turn, object);
+        boundary::back(&turn, returned);
     }
 }
 
@@ -259,7 +282,10 @@ fn all() -> Vec<Hook> {
         ("back", "()V", back as *const _),
         ("caught", "(I)V", caught as *const _),
     ];
-    let frames: [Hook; 6] = [
+    let frames: [Hook; 9] = [
+        ("argument", "(Ljava/lang/Object;I)V", argument as *const _),
+        ("back", "(I)V", back_with as *const _),
+        ("back", "(Ljava/lang/Object;)V", back_with_object as *const _),
         ("receiver", "(Ljava/lang/Object;I)V", receiver as *const _),
         ("at", "(I)V", at as *const _),
         ("decided", "(I)V", decided as *const _),

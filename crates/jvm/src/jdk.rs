@@ -2,17 +2,24 @@
 //!
 //! What they do to the program's arrays is a fence. Whatever else they do, they may communicate with other threads by
 //! objects of their own: so all calls into the library keep their order among each other, but for those that are known
-//! to do no such thing.
+//! to do no such thing, and those of objects whose class has a model, see `library`.
+
+use foretell_classfile::descriptor::{class_of, is_reference, method};
+
+use crate::library::{self, Act};
 
 /// What a call into the library does, as far as other threads may notice.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Effect {
     /// Nothing, or what is recorded by other means.
     Nothing,
-    /// It keeps its order among the calls of its object, if that is what it seems to be; otherwise it is
-    /// [`Effect::Ordered`].
-    Own,
-    /// It keeps its order among all calls into the library.
+    /// It makes an object with a model, of what it is passed.
+    Makes,
+    /// It asks the objects that it is passed for their texts, or whether they are equal.
+    Asks,
+    /// What its model says.
+    Static(Act),
+    /// It keeps its order among all calls into the library, unless the class of its object has a model.
     Ordered,
     /// It may touch arrays of the program: nothing is reordered around it.
     Fence,
@@ -77,7 +84,7 @@ const VALUES: &[&[u8]] = &[
 ];
 
 /// Exceptions and errors of the library are made, thrown and looked at by one thread.
-fn is_exception(class: &[u8]) -> bool {
+pub(crate) fn is_exception(class: &[u8]) -> bool {
     class == b"java/lang/Throwable" || class.ends_with(b"Exception") || class.ends_with(b"Error")
 }
 
@@ -91,15 +98,17 @@ pub(crate) fn effect(class: &[u8], name: &[u8], descriptor: &[u8]) -> Effect {
         // A class of the program without hooks.
         return Effect::Fence;
     }
-    // Whatever object is passed, its methods may be called, which may be of the library, too, and take a lock.
     let takes_objects = descriptor.windows(OBJECT.len()).any(|part| part == OBJECT);
     if is_console(class, name) {
-        return if takes_objects { Effect::Fence } else { Effect::Nothing };
+        return if takes_objects { Effect::Asks } else { Effect::Nothing };
     }
-    let takes_arrays = descriptor.contains(&b'[');
+    let takes_arrays =
+        descriptor.split(|&byte| byte == b')').next().is_some_and(|taken| taken.contains(&b'['));
+    if let Some(act) = library::of_static(class, name).filter(|_| !takes_arrays) {
+        return if act == Act::Nothing { Effect::Nothing } else { Effect::Static(act) };
+    }
     match class {
-        _ if passes_content(class, descriptor) => Effect::Fence,
-        _ if may_be_own(class) && !takes_arrays && name != b"<init>" => Effect::Own,
+        _ if asks(class, name, descriptor) => Effect::Asks,
         b"java/lang/Object" if matches!(name, b"toString" | b"equals" | b"hashCode") => Effect::Ordered,
         b"java/lang/Object" => Effect::Nothing,
         // Random numbers are different in every run.
@@ -115,95 +124,66 @@ pub(crate) fn effect(class: &[u8], name: &[u8], descriptor: &[u8]) -> Effect {
         },
         b"java/lang/Class" if !takes_arrays && !name.starts_with(b"new") => Effect::Nothing,
         _ if takes_arrays => Effect::Fence,
+        _ if name == b"<init>" && library::of_class(class).is_some() => {
+            if has_references(descriptor) {
+                Effect::Makes
+            } else {
+                Effect::Nothing
+            }
+        }
+        // These are compared with no others.
+        _ if VALUES.contains(&class) && matches!(name, b"equals" | b"compareTo") => Effect::Nothing,
         _ if takes_objects => Effect::Ordered,
         _ if VALUES.contains(&class) || is_exception(class) => Effect::Nothing,
         _ => Effect::Ordered,
     }
 }
 
-/// Classes whose objects keep what they know to themselves, and methods of theirs that do nothing else; a name ends
-/// with `*` if it is the beginning of several.
-const OWN: &[(&[u8], &[&[u8]])] = &[
-    (b"java/lang/StringBuilder", BUILDER),
-    (b"java/lang/StringBuffer", BUILDER),
-    (b"java/util/Random", &[b"next*", b"setSeed"]),
-    (b"java/util/concurrent/atomic/AtomicInteger", ATOMIC),
-    (b"java/util/concurrent/atomic/AtomicLong", ATOMIC),
-    (b"java/util/concurrent/atomic/AtomicBoolean", ATOMIC),
-    (b"java/util/concurrent/atomic/AtomicReference", ATOMIC),
-    (b"java/util/concurrent/CountDownLatch", &[b"await", b"countDown", b"getCount"]),
-    (b"java/util/concurrent/Semaphore", &[b"acquire*", b"release", b"tryAcquire", b"availablePermits"]),
-    (b"java/util/concurrent/locks/ReentrantLock", &[b"lock*", b"unlock", b"tryLock", b"is*", b"get*"]),
-];
-const BUILDER: &[&[u8]] = &[
-    b"append",
-    b"insert",
-    b"length",
-    b"charAt",
-    b"setCharAt",
-    b"setLength",
-    b"delete*",
-    b"reverse",
-    b"toString",
-    b"capacity",
-    b"ensureCapacity",
-    b"substring",
-    b"indexOf",
-    b"lastIndexOf",
-    b"replace",
-];
-const ATOMIC: &[&[u8]] = &[
-    b"get",
-    b"set",
-    b"lazySet",
-    b"getAndSet",
-    b"compareAndSet",
-    b"compareAndExchange*",
-    b"weakCompareAndSet*",
-    b"getAndIncrement",
-    b"getAndDecrement",
-    b"getAndAdd",
-    b"incrementAndGet",
-    b"decrementAndGet",
-    b"addAndGet",
-    b"getPlain",
-    b"setPlain",
-    b"getOpaque",
-    b"setOpaque",
-    b"getAcquire",
-    b"setRelease",
-    b"intValue",
-    b"longValue",
-    b"toString",
-];
-
-/// Whether an object that code knows by this class may be one of those.
-pub(crate) fn may_be_own(class: &[u8]) -> bool {
-    OWN.iter().any(|(own, _)| *own == class)
-        || matches!(class, b"java/util/concurrent/locks/Lock" | b"java/lang/Number")
+fn has_references(descriptor: &[u8]) -> bool {
+    method(descriptor).map_or(true, |(parameters, _)| parameters.iter().any(|one| is_reference(one)))
 }
 
-/// Whether this method of an object of this very class does nothing but to its own object.
-pub(crate) fn is_own(class: &[u8], name: &[u8]) -> bool {
-    let fits =
-        |known: &&[u8]| known.strip_suffix(b"*").map_or(*known == name, |begin| name.starts_with(begin));
-    OWN.iter().any(|(own, names)| *own == class && names.iter().any(fits))
+/// Whether a class is one that the virtual machine makes of a lambda expression, or of the name of a method.
+pub(crate) fn is_lambda(class: &[u8]) -> bool {
+    class.windows(8).any(|part| part == b"$$Lambda")
 }
 
-/// Whether a call is passed what such objects know, but not by way of their own methods.
-fn passes_content(class: &[u8], descriptor: &[u8]) -> bool {
-    const CONTENT: &[&[u8]] = &[
-        b"Ljava/lang/CharSequence;",
-        b"Ljava/lang/StringBuilder;",
-        b"Ljava/lang/StringBuffer;",
-        b"Ljava/util/Random;",
-    ];
+/// Whether objects of a class never change, and call no others' methods.
+pub(crate) fn is_value(class: &[u8]) -> bool {
+    VALUES.contains(&class) || is_exception(class)
+}
+
+/// Whether all that matters of a call is what the methods of the objects do that it is passed.
+fn asks(class: &[u8], name: &[u8], descriptor: &[u8]) -> bool {
     let parameters = descriptor.split(|&byte| byte == b')').next().unwrap_or_default();
     let has = |what: &[u8]| parameters.windows(what.len()).any(|part| part == what);
-    let is_text_of_any = class == b"java/lang/String" && has(OBJECT);
-    matches!(class, b"java/lang/Appendable" | b"java/lang/CharSequence")
-        || is_text_of_any
-        || CONTENT.iter().any(|what| has(what))
+    match class {
+        b"java/lang/String" => {
+            matches!(name, b"format" | b"formatted")
+                || has(OBJECT) && name == b"valueOf"
+                || has(b"Ljava/lang/CharSequence;")
+        }
+        b"java/util/Objects" => matches!(name, b"equals" | b"hash" | b"hashCode" | b"toString"),
+        _ => false,
+    }
+}
+
+/// Whether a parameter is worth a look, by its type: what it refers to may have a model.
+pub(crate) fn is_looked_at(parameter: &[u8]) -> bool {
+    let class = class_of(parameter);
+    let is_array_of_objects = || parameter.starts_with(b"[L");
+    is_reference(parameter)
+        && (is_array_of_objects() || is_of_jdk(class) && parameter.first() == Some(&b'L'))
+        && !VALUES.contains(&class)
+        && !class.starts_with(b"java/util/function/")
+        && !matches!(
+            class,
+            b"java/lang/Class"
+                | b"java/lang/Runnable"
+                | b"java/util/concurrent/Callable"
+                | b"java/util/concurrent/TimeUnit"
+                | b"java/util/Comparator"
+        )
 }
 
 /// How a descriptor names any object.
@@ -249,17 +229,19 @@ mod tests {
         assert_eq!(effect("java/lang/String", "<init>", "([C)V"), Effect::Fence);
         assert_eq!(effect("java/util/Arrays", "sort", "([I)V"), Effect::Fence);
         assert_eq!(effect("java/util/ArrayList", "add", "(Ljava/lang/Object;)Z"), Effect::Ordered);
+        assert_eq!(effect("java/util/ArrayList", "<init>", "(I)V"), Effect::Nothing);
+        assert_eq!(effect("java/util/ArrayList", "<init>", "(Ljava/util/Collection;)V"), Effect::Makes);
         assert_eq!(effect("java/lang/Thread", "isAlive", "()Z"), Effect::Fence);
         assert_eq!(effect("java/lang/Thread", "join", "(JI)V"), Effect::Fence);
         assert_eq!(
             effect("java/lang/String", "valueOf", "(Ljava/lang/Object;)Ljava/lang/String;"),
-            Effect::Fence
+            Effect::Asks
         );
+        assert_eq!(effect("java/lang/String", "equals", "(Ljava/lang/Object;)Z"), Effect::Nothing);
         assert_eq!(effect("java/util/function/Supplier", "get", "()Ljava/lang/Object;"), Effect::Ordered);
         assert_eq!(effect("java/lang/Math", "random", "()D"), Effect::Nothing);
-        assert_eq!(effect("java/util/concurrent/locks/Lock", "lock", "()V"), Effect::Own);
-        assert!(is_own(b"java/util/Random", b"nextInt") && !is_own(b"java/util/Random", b"ints"));
-        assert!(!is_own(b"java/util/concurrent/locks/ReentrantLock", b"newCondition"));
+        let park = effect("java/util/concurrent/locks/LockSupport", "park", "()V");
+        assert_eq!(park, Effect::Static(Act::Passes));
         assert_eq!(effect("[I", "clone", "()Ljava/lang/Object;"), Effect::Fence);
         assert!(is_of_jdk(b"java/util/List") && !is_of_jdk(b"javafoo/List") && is_of_jdk(b"[Lp/X;"));
     }

@@ -119,6 +119,7 @@ functions! { Tool from 1:
     9 thread_info(thread: Object, info: *mut ThreadInfo) -> i32;
     18 current_thread(thread: *mut Object) -> i32;
     17 thread_state(thread: Object, state: *mut i32) -> i32;
+    16 count_frames(thread: Object, count: *mut i32) -> i32;
     46 allocate(bytes: i64, at: *mut *mut u8) -> i32;
     47 deallocate(at: *mut u8) -> i32;
     48 class_signature(class: Object, signature: *mut *mut c_char, generic: *mut *mut c_char) -> i32;
@@ -230,6 +231,13 @@ impl Tool {
         self.stack(NULL, start, i32::try_from(most).unwrap_or(i32::MAX), frames.as_mut_ptr(), &mut count);
         frames.truncate(usize::try_from(count).unwrap_or(0));
         frames.iter().map(|frame| frame.method).collect()
+    }
+
+    /// How many methods the calling thread is in.
+    pub(crate) fn frame_count(self) -> i32 {
+        let mut count = 0;
+        self.count_frames(NULL, &mut count);
+        count
     }
 
     /// The name of a thread, and whether it is a daemon.

@@ -13,7 +13,9 @@
 //! * `access`: fields and elements; `copy`: `System.arraycopy`; `types`: where fields lie; `objects`: which object is
 //!   which
 //! * `monitors`: who holds them, and who waits in them; `initialise`: static initialisers
-//! * `boundary`: where threads leave the code with hooks and come back
+//! * `boundary`: where threads leave the code with hooks and come back; `receivers`: of which objects calls are;
+//!   `library`: what is known of the library's classes; `acts`: what calls of these do, to `content`, `locks` and
+//!   `channels`
 //! * `natives`: what threads do with each other; `thread`: what is known of a thread
 //! * `jni`: the functions of the virtual machine
 //!
@@ -24,8 +26,11 @@
 //! its turn, or under a lock.
 
 mod access;
+mod acts;
 mod agent;
 mod boundary;
+mod channels;
+mod content;
 mod copy;
 mod decisions;
 mod helper;
@@ -33,11 +38,14 @@ mod hooks;
 mod initialise;
 mod jdk;
 mod jni;
+mod library;
 mod lines;
+mod locks;
 mod monitors;
 mod natives;
 mod objects;
 mod receiver;
+mod receivers;
 mod registry;
 mod rewrite;
 mod sites;

@@ -64,7 +64,11 @@ fn take(turn: &Turn, address: u64, times: u32) {
 
 /// The thread is about to enter the monitor of an object.
 pub(crate) fn lock(jni: Jni, turn: &Turn, object: Object) {
-    let address = objects::address(jni, turn, object);
+    lock_at(turn, objects::address(jni, turn, object));
+}
+
+/// The same for the object at this address.
+pub(crate) fn lock_at(turn: &Turn, address: u64) {
     let is_inner = with(address, |monitor| match &mut monitor.holder {
         Some((holder, depth)) if *holder == turn.me.id => {
             *depth += 1;
@@ -82,7 +86,13 @@ pub(crate) fn lock(jni: Jni, turn: &Turn, object: Object) {
 
 /// The thread has left the monitor of an object.
 pub(crate) fn unlock(turn: &Turn, object: Object) {
-    let Some(address) = objects::known(object) else { return };
+    if let Some(address) = objects::known(object) {
+        unlock_at(turn, address);
+    }
+}
+
+/// The same for the object at this address.
+pub(crate) fn unlock_at(turn: &Turn, address: u64) {
     match depth(address, turn.me.id) {
         0 => {}
         1 => {

@@ -183,6 +183,7 @@ pub(crate) fn end() {
         return;
     }
     let Some(turn) = alone() else { return };
+    boundary::end(&turn);
     if me.id == 0 {
         return end_main(me, &turn);
     }
@@ -348,7 +349,10 @@ extern "system" fn give_way(jni: Jni, class: Object) {
 extern "system" fn interrupt(jni: Jni, object: Object) {
     pass_on!(interrupt(jni, object));
     let Some(turn) = alone() else { return };
-    turn.fence(turn.me.site.get());
+    // Pools wake their idle threads like that.
+    if !boundary::is_within_library(turn.me.java()) {
+        turn.fence(turn.me.site.get());
+    }
     if let Some(other) = objects::known(object).and_then(thread::by_object) {
         other.permit.set(true);
         other.is_interrupted.set(true);
@@ -365,6 +369,9 @@ const PERMITS: u64 = 1 << 20;
 
 /// Tells the log that a thread takes or gives a permit.
 fn tell_permit(turn: &Turn, of: &Java, written: u64) {
+    if boundary::is_within_library(turn.me.java()) {
+        return;
+    }
     let (site, addr) = (turn.me.site.get(), PERMITS + 16 * u64::from(of.id));
     let read = u64::from(of.permit.get());
     turn.log(&Record::Rmw { site, addr, size: 8, read, written, order: MemoryOrder::SeqCst });

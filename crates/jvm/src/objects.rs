@@ -107,7 +107,7 @@ fn tell(turn: &Turn, address: u64, object: Object, of: Type) {
 }
 
 /// A number for a class: its address, though the log may never meet it.
-fn class_key(class: Object) -> u64 {
+pub(crate) fn class_key(class: Object) -> u64 {
     match tool().tag_of(class) {
         0 => {
             let address = take(size(class));

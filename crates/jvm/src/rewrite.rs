@@ -3,6 +3,7 @@
 //! What is inserted pushes what the hook needs, the number of its site last, and calls it. It leaves the stack as it
 //! was; only monitors of methods are taken and given up in code of our own.
 
+use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use foretell_classfile::Error;
@@ -10,6 +11,7 @@ use foretell_classfile::class::{Class, access};
 use foretell_classfile::code::{Code, LONGEST};
 use foretell_classfile::descriptor::{self, places};
 use foretell_classfile::edit::{Around, Edit, apply, code_of};
+use foretell_classfile::method_reference::unfold;
 use foretell_classfile::opcode::{
     self, ALOAD, ALOAD_0, ASTORE, DUP, DUP_X2, DUP2, DUP2_X1, IRETURN, LDC_W, MONITORENTER, MONITOREXIT, POP,
     POP2, RETURN,
@@ -21,6 +23,7 @@ use rustc_hash::FxHashSet;
 use crate::decisions::{self, Fields, flow, is_unhooked, reference, targets};
 use crate::helper;
 use crate::jdk::{self, Effect};
+use crate::library;
 use crate::lines::Lines;
 use crate::receiver::{is_this, place_of_object};
 use crate::registry;
@@ -42,6 +45,7 @@ pub(crate) fn rewrite(bytes: &[u8]) -> Result<Option<Vec<u8>>, Error> {
     if class.major < OLDEST {
         return Ok(None);
     }
+    unfold_references(&mut class)?;
     let mut result = Ok(Vec::new());
     // Numbers are given once: what is put into the code is known by the number of the first site.
     let first = sites::add(|first| {
@@ -63,6 +67,28 @@ pub(crate) fn rewrite(bytes: &[u8]) -> Result<Option<Vec<u8>>, Error> {
     }
     registry::add(&class, &without);
     class.write().map(Some)
+}
+
+/// Objects that call methods of the library do so in code with hooks.
+fn unfold_references(class: &mut Class) -> Result<(), Error> {
+    let matters = |method: Reference<'_>| {
+        jdk::is_of_jdk(method.class)
+            && jdk::effect(method.class, method.name, method.descriptor) != Effect::Nothing
+    };
+    let mut lines = BTreeMap::new();
+    for method in &class.methods {
+        let Some(attribute) = code_of(&class.pool, method) else { continue };
+        let code = Code::read(&method.attributes[attribute].content)?;
+        let table = Lines::read(&class.pool, &code);
+        for at in code.instructions()? {
+            if code.bytes[at] == opcode::INVOKEDYNAMIC
+                && let Some(&index) = code.bytes.get(at + 1..).and_then(<[u8]>::first_chunk)
+            {
+                lines.insert(u16::from_be_bytes(index), table.at(at));
+            }
+        }
+    }
+    unfold(class, matters, &lines)
 }
 
 /// What the log has of the sites of a class.
@@ -437,7 +463,9 @@ impl Method<'_> {
             return self.mark(at, &member);
         }
         let decides = !(is_static || of_this || *member.name == *b"<init>");
-        self.call_outside(at, member, decides, !is_static)
+        // Where the code says which class's method is meant, that of the object does not matter.
+        let is_virtual = matches!(opcode, opcode::INVOKEVIRTUAL | opcode::INVOKEINTERFACE);
+        self.call_outside(at, member, decides, is_virtual)
     }
 
     /// Where threads do something with each other the place matters, although the call itself needs no hook.
@@ -472,34 +500,61 @@ impl Method<'_> {
         has_object: bool,
     ) -> Result<(), Error> {
         let effect = jdk::effect(&member.owner, &member.name, &member.descriptor);
-        let parameters = member.descriptor.clone();
+        let is_dynamic = self.code.bytes[at] == opcode::INVOKEDYNAMIC;
+        let is_looked_at = jdk::is_of_jdk(&member.owner) && effect != Effect::Nothing && !is_dynamic;
+        let is_answered = is_looked_at && library::is_answered(&member.name, &member.descriptor);
+        let descriptor = member.descriptor.clone();
         let site = self.site(What::Call(member, OnceLock::new()), decides, at);
         let (mut before, mut after) = (Vec::new(), Vec::new());
-        if has_object && effect == Effect::Own {
-            self.receiver(&mut before, &parameters, site)?;
+        if is_looked_at {
+            self.objects(&mut before, &descriptor, has_object, site)?;
         }
         self.hook(&mut before, "call", "(I)V", site)?;
-        self.call(&mut after, "back", "()V")?;
+        if !is_answered {
+            self.call(&mut after, "back", "()V")?;
+        } else if descriptor.ends_with(b"Z") {
+            after.push(DUP);
+            self.call(&mut after, "back", "(I)V")?;
+        } else {
+            after.push(DUP);
+            self.call(&mut after, "back", "(Ljava/lang/Object;)V")?;
+        }
         self.edit.at(at).before.extend(before);
         self.edit.at(at).after.splice(0..0, after);
         Ok(())
     }
 
-    /// Passes the object of a call to a hook. Its parameters are put aside, into local variables behind all others.
-    fn receiver(&mut self, out: &mut Vec<u8>, descriptor: &[u8], site: u32) -> Result<(), Error> {
+    /// Passes the object of a call to a hook, and those of its parameters that matter. The parameters are put aside,
+    /// into local variables behind all others.
+    fn objects(
+        &mut self,
+        out: &mut Vec<u8>,
+        descriptor: &[u8],
+        has_object: bool,
+        site: u32,
+    ) -> Result<(), Error> {
         let (parameters, _) = descriptor::method(descriptor)?;
+        if !has_object && !parameters.iter().any(|parameter| jdk::is_looked_at(parameter)) {
+            return Ok(());
+        }
         let mut local = self.edit.scratch(self.code.max_locals);
         let mut put = Vec::new();
         for parameter in &parameters {
-            put.push((kind_of(parameter), local));
+            put.push((kind_of(parameter), local, jdk::is_looked_at(parameter)));
             local += places(parameter);
         }
         let used = local - self.edit.scratch(self.code.max_locals);
         self.edit.locals = self.edit.locals.max(used);
-        put.iter().rev().for_each(|&(kind, local)| put_local(out, opcode::ISTORE + kind, local));
-        out.push(DUP);
-        self.hook(out, "receiver", "(Ljava/lang/Object;I)V", site)?;
-        put.iter().for_each(|&(kind, local)| put_local(out, opcode::ILOAD + kind, local));
+        put.iter().rev().for_each(|&(kind, local, _)| put_local(out, opcode::ISTORE + kind, local));
+        if has_object {
+            out.push(DUP);
+            self.hook(out, "receiver", "(Ljava/lang/Object;I)V", site)?;
+        }
+        for &(_, local, _) in put.iter().filter(|(.., is_looked_at)| *is_looked_at) {
+            put_local(out, ALOAD, local);
+            self.hook(out, "argument", "(Ljava/lang/Object;I)V", site)?;
+        }
+        put.iter().for_each(|&(kind, local, _)| put_local(out, opcode::ILOAD + kind, local));
         Ok(())
     }
 

@@ -10,17 +10,38 @@ use foretell_turns::stack::CallStack;
 use foretell_turns::thread::{Thread, me};
 use rustc_hash::FxHashSet;
 
+use crate::channels::Task;
+use crate::content::Collection;
+use crate::library::Act;
+use crate::receivers::{Argument, Receiver};
+
 /// Among what a call keeps its order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Order {
     /// Nothing.
     None,
-    /// The calls of the object with this address.
-    Own(u64),
-    /// All calls into the library, and those of that object, if there is one.
-    Library(u64),
+    /// All calls into the library.
+    Library,
     /// Everything.
     Everything,
+    /// What is known of the call.
+    Known(Deed),
+}
+
+/// What a call does of which more is known than where it leads.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Deed {
+    pub(crate) act: Act,
+    /// The object that it is about.
+    pub(crate) object: u64,
+    /// The collection that it accesses,
+    pub(crate) collection: Option<Collection>,
+    /// and another one that it reads.
+    pub(crate) argument: Option<Collection>,
+    /// It has called the program back.
+    pub(crate) has_called_back: bool,
+    /// How often the thread held the lock that it gives up for a while.
+    pub(crate) times: u32,
 }
 
 /// A call that code with hooks has made.
@@ -39,9 +60,12 @@ pub(crate) struct Java {
     common: Thread,
     /// The calls that it is in.
     pub(crate) calls: RefCell<Vec<Call>>,
-    /// The object whose method it is about to call, and whether that keeps to itself what it knows; 0 if that is not
-    /// known.
-    pub(crate) receiver: Cell<(u64, bool)>,
+    /// What is known of the object whose method it is about to call,
+    pub(crate) receiver: Cell<Option<Receiver>>,
+    /// and of the objects that it passes.
+    pub(crate) arguments: RefCell<Vec<Argument>>,
+    /// The tasks of pools that it is in.
+    pub(crate) tasks: RefCell<Vec<Task>>,
     /// It is about to enter code with hooks, from such code.
     pub(crate) is_expected: Cell<bool>,
     /// It has entered no code with hooks so far.
@@ -83,7 +107,9 @@ impl Java {
         let java = Box::leak(Box::new(Java {
             common: Thread::new(id),
             calls: RefCell::default(),
-            receiver: Cell::new((0, false)),
+            receiver: Cell::new(None),
+            arguments: RefCell::default(),
+            tasks: RefCell::default(),
             is_expected: Cell::new(false),
             is_fresh: Cell::new(true),
             is_pooled: Cell::new(false),

@@ -273,6 +273,7 @@ pub(crate) fn of(jni: Jni, turn: &Turn, class: Object, key: u64, is_class: bool)
     let array = number_of_array(&name).filter(|_| !is_class).unwrap_or(0);
     let (layout, local) = match elements(array) {
         Some(elements) => (array_layout(elements.begin, elements.size), Some(shown(&name))),
+        None if jdk::is_of_jdk(&name) && !is_class => (library_layout(&shown(&name)), None),
         None => (object_layout(jni, class, &shown(&name), is_class), is_class.then(|| shown(&name))),
     };
     let place = Site { what: What::Place, decides: false, method: 0, field: OnceLock::new() };
@@ -287,6 +288,13 @@ pub(crate) fn of(jni: Jni, turn: &Turn, class: Object, key: u64, is_class: bool)
 fn array_layout(base: u64, scale: u64) -> String {
     // The elements do not begin where the array does, which a layout says by a field without a name.
     format!("S{};0;1;1;{base};0;A{};s{scale};", u64::from(u32::MAX) * 8, u32::MAX)
+}
+
+/// An object of the library: what it holds is one variable, which is called like the object, and so is the lock that it
+/// may be.
+fn library_layout(name: &str) -> String {
+    let part = |offset: u64| format!("{offset};0;S8;0;1;0;");
+    format!("S16;{};{name}1;2;{}{}", name.len(), part(0), part(8))
 }
 
 fn object_layout(jni: Jni, class: Object, name: &str, is_class: bool) -> String {

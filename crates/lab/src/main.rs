@@ -2,6 +2,7 @@
 
 mod bench;
 mod fuzz_exact;
+mod java_corpus;
 mod native_corpus;
 mod primitives;
 mod replay_corpus;
@@ -20,6 +21,7 @@ fn main() -> ExitCode {
         "bench" => bench::run(rest),
         "fuzz-exact" => fuzz_exact::run(rest),
         "soundness" => soundness::run(rest),
+        "java-corpus" => java_corpus::run(rest),
         "native-corpus" => native_corpus::run(rest),
         "replay-corpus" => replay_corpus::run(rest),
         "soundness-native" => soundness_native::run(rest),

@@ -2,17 +2,13 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output};
 use std::sync::OnceLock;
 
+use foretell_testkit::java::{self, JavaProgram, variables};
 use foretell_testkit::process::limited;
 use serde_json::Value;
-
-/// Where the programs are.
-fn sources() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/java")
-}
 
 /// The folder with the programs, compiled, once; and the agent is beside foretell.
 fn classes() -> Option<&'static str> {
@@ -23,30 +19,12 @@ fn classes() -> Option<&'static str> {
                 eprintln!("skipped: there is no JDK here; `cargo xtask setup` installs one");
                 return None;
             }
-            foretell_testkit::java::build_agent(env!("CARGO_BIN_EXE_foretell"));
+            java::build_agent(env!("CARGO_BIN_EXE_foretell"));
             let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("java-classes");
-            let files = programs().into_iter().map(|(name, _)| sources().join(name).with_extension("java"));
-            let built = Command::new("javac").arg("-g").arg("-d").arg(&folder).args(files).status();
-            assert!(built.is_ok_and(|status| status.success()), "the programs cannot be compiled");
+            java::compile(&folder).expect("the programs can be compiled");
             Some(folder.display().to_string())
         })
         .as_deref()
-}
-
-/// All programs by name, with the variables that they race on.
-fn programs() -> Vec<(String, BTreeSet<String>)> {
-    let files = fs::read_dir(sources()).expect("the corpus").map(|entry| entry.expect("a file").path());
-    let mut programs: Vec<_> = files
-        .map(|path| {
-            let source = fs::read_to_string(&path).expect("a program");
-            let races = source.lines().find_map(|line| line.strip_prefix("// Races: "));
-            assert!(races.is_some() || source.contains("// No races."), "{}", path.display());
-            let races = races.into_iter().flat_map(|list| list.split(", ")).map(str::to_string).collect();
-            (path.file_stem().expect("a name").to_string_lossy().into_owned(), races)
-        })
-        .collect();
-    programs.sort();
-    programs
 }
 
 /// Runs a program with these options of foretell.
@@ -59,30 +37,21 @@ fn run(classes: &str, options: &[&str], name: &str) -> Output {
     output
 }
 
-/// The races in what foretell has printed as JSON; what the program has printed may come before.
+/// The races in what foretell has printed.
 fn races(output: &Output) -> Vec<Value> {
     let text = String::from_utf8_lossy(&output.stdout);
-    let report = text.lines().last().unwrap_or_default();
-    let report: Value = serde_json::from_str(report)
-        .unwrap_or_else(|error| panic!("{error}: {text} {}", String::from_utf8_lossy(&output.stderr)));
-    report["races"].as_array().cloned().unwrap_or_else(|| panic!("no races in {text}"))
-}
-
-/// What is raced on, whichever object of its class it is of.
-fn variables(races: &[Value]) -> BTreeSet<String> {
-    let name = |race: &Value| {
-        let name = race["first"]["target"].as_str().unwrap_or_default();
-        let digits = |rest: &str| rest.trim_start_matches(|letter: char| letter.is_ascii_digit()).to_string();
-        name.split_once('#').map_or(name.to_string(), |(class, rest)| format!("{class}{}", digits(rest)))
-    };
-    races.iter().map(name).collect()
+    java::races(&text)
+        .unwrap_or_else(|error| panic!("{error}: {text} {}", String::from_utf8_lossy(&output.stderr)))
 }
 
 /// Every race is proven, and the program itself follows the proof.
 #[test]
 fn java_programs_show_the_races_that_they_say_and_follow_them() {
     let Some(classes) = classes() else { return };
-    for (name, expected) in programs().iter().filter(|(_, expected)| !expected.is_empty()) {
+    for JavaProgram { name, races: expected, .. } in &java::programs() {
+        if expected.is_empty() {
+            continue;
+        }
         let output = run(classes, &["--format", "json", "--confirm"], name);
         let found = races(&output);
         assert_eq!(&variables(&found), expected, "{name}: {}", String::from_utf8_lossy(&output.stderr));
@@ -96,7 +65,10 @@ fn java_programs_show_the_races_that_they_say_and_follow_them() {
 #[test]
 fn java_programs_without_races_show_none() {
     let Some(classes) = classes() else { return };
-    for (seed, (name, _)) in (0..).zip(programs().iter().filter(|(_, expected)| expected.is_empty())) {
+    for (seed, JavaProgram { name, races: expected, .. }) in (0..).zip(&java::programs()) {
+        if !expected.is_empty() {
+            continue;
+        }
         let seed = (seed % 7).to_string();
         let output = run(classes, &["--format", "json", "--seed", &seed], name);
         let errors = String::from_utf8_lossy(&output.stderr);
@@ -130,7 +102,8 @@ fn java_programs_are_run_as_java_runs_them() {
         assert_eq!(output.status.code(), Some(1), "{told}{}", String::from_utf8_lossy(&output.stderr));
         told.split_whitespace().collect::<Vec<_>>().join(" ")
     };
-    let source = sources().join("Account.java").display().to_string();
+    let is_account = |program: &JavaProgram| program.name == "Account";
+    let source = java::programs().into_iter().find(is_account).expect("a program").path.display().to_string();
     for words in [&["java", "-cp", classes, "Account"][..], &["run", "--no-progress", &source]] {
         let told = foretell(words);
         assert!(told.contains("race 1: Account#2.balance · proven: "), "{told}");

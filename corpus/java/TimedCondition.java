@@ -1,0 +1,42 @@
+// A thread waits for a condition no longer than a time.
+// No races.
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+
+public class TimedCondition {
+    static final ReentrantLock LOCK = new ReentrantLock();
+    static final Condition FULL = LOCK.newCondition();
+    static boolean isFull;
+    static int value;
+    static void both(Runnable one, Runnable other) throws InterruptedException {
+        Thread first = new Thread(one, "one");
+        Thread second = new Thread(other, "other");
+        first.start();
+        second.start();
+        first.join();
+        second.join();
+    }
+
+    public static void main(String[] arguments) throws Exception {
+        both(() -> {
+            LOCK.lock();
+            value++;
+            isFull = true;
+            FULL.signalAll();
+            LOCK.unlock();
+        }, () -> {
+            LOCK.lock();
+            try {
+                if (!isFull && !FULL.await(20, TimeUnit.MILLISECONDS)) {
+                    value--;
+                }
+                value++;
+            } catch (InterruptedException stopped) {
+                throw new IllegalStateException(stopped);
+            } finally {
+                LOCK.unlock();
+            }
+        });
+    }
+}
