@@ -79,13 +79,27 @@ fn unpacked(folder: &Path, name: &str) -> Option<PathBuf> {
 }
 
 /// The machine's lists name binary packages only, as a rule: the same places are asked for sources, with lists of our
-/// own.
+/// own. A place may have lists of a release whose sources it has no longer, and those of the current one.
 fn fetch(folder: &Path, name: &str) -> Result<PathBuf, String> {
+    let fetched = fetch_of(Release::Own, folder, name);
+    fetched.or_else(|why| fetch_of(Release::Current, folder, name).map_err(|_| why))
+}
+
+/// Of which release the sources are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Release {
+    /// The machine's.
+    Own,
+    /// The one that is called stable now.
+    Current,
+}
+
+fn fetch_of(release: Release, folder: &Path, name: &str) -> Result<PathBuf, String> {
     let (lists, parts) = (folder.join("lists"), folder.join("parts"));
     for made in [&lists.join("partial"), &parts] {
         fs::create_dir_all(made).map_err(|error| format!("{}: {error}", made.display()))?;
     }
-    ask_for_sources(&parts)?;
+    ask_for_sources(release, &parts)?;
     let apt = |arguments: &[&str]| {
         let mut command = Command::new("apt-get");
         command.args(["-o", "Dir::Etc::sourcelist=/dev/null", "-o", "APT::Sandbox::User=root"]);
@@ -108,16 +122,31 @@ fn fetch(folder: &Path, name: &str) -> Result<PathBuf, String> {
     there.ok_or_else(|| format!("{} cannot be unpacked", archive.display()))
 }
 
-fn ask_for_sources(parts: &Path) -> Result<(), String> {
+fn ask_for_sources(release: Release, parts: &Path) -> Result<(), String> {
     let failed = |error| format!("{}: {error}", parts.display());
     let known = Path::new("/etc/apt/sources.list.d");
     for entry in fs::read_dir(known).map_err(failed)?.flatten() {
         let text = fs::read_to_string(entry.path()).unwrap_or_default();
         let text = text.replace("Types: deb\n", "Types: deb-src\n");
-        let line =
-            |line: &str| line.strip_prefix("deb ").map_or(line.to_string(), |rest| format!("deb-src {rest}"));
-        let text = text.lines().map(line).collect::<Vec<_>>().join("\n");
+        let text = text.lines().map(|line| asking(release, line)).collect::<Vec<_>>().join("\n");
         fs::write(parts.join(entry.file_name()), text + "\n").map_err(failed)?;
     }
     Ok(())
+}
+
+/// A line of a list of packages, asking for the sources of this release.
+fn asking(release: Release, line: &str) -> String {
+    if let Some(rest) = line.strip_prefix("deb ") {
+        return format!("deb-src {rest}");
+    }
+    match line.strip_prefix("Suites:") {
+        Some(suites) if release == Release::Current => {
+            let current = |suite: &str| match suite.split_once('-') {
+                Some((_, part)) => format!("stable-{part}"),
+                None => "stable".to_string(),
+            };
+            format!("Suites: {}", suites.split_whitespace().map(current).collect::<Vec<_>>().join(" "))
+        }
+        _ => line.to_string(),
+    }
 }
