@@ -75,7 +75,7 @@ impl MemoryBlock {
                 bytes: self.bytes,
                 thread: self.birth.thread(),
                 site: self.place.site,
-                calls: calls.path(self.place.context),
+                calls: calls.path(self.place.context()),
             },
             BlockPurpose::Stack(thread) => races::RaceMemory::Stack(thread),
             BlockPurpose::Mapped | BlockPurpose::Outside => races::RaceMemory::Static,

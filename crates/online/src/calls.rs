@@ -13,6 +13,19 @@ const RECENT: usize = 4;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub(crate) struct Context(u32);
 
+impl Context {
+    /// The place with this number.
+    pub(crate) fn of(number: u32) -> Context {
+        Context(number)
+    }
+
+    /// The number of the place.
+    #[inline(always)]
+    pub(crate) fn number(self) -> u32 {
+        self.0
+    }
+}
+
 #[derive(Clone, Copy, Debug)]
 struct CallNode {
     /// Where the call is made.

@@ -130,7 +130,7 @@ impl ShadowCell {
         let Some(atomic) = &self.atomic else { return };
         let reads = atomic.accesses.reads.iter().filter(|_| writes);
         for access in atomic.accesses.writes.iter().chain(reads) {
-            if access.place.bytes != scene.place.bytes
+            if access.place.bytes() != scene.place.bytes()
                 && scene.languages.at(access.place.site).mixed_sizes_race()
             {
                 scene.compare(access.epoch, &access.place, addr);
@@ -158,7 +158,7 @@ impl Accesses {
     fn record_atomic(&mut self, writes: bool, scene: &Scene<'_>) {
         let now = ShadowAccess { epoch: scene.now, place: scene.place };
         let stands_for = |access: &ShadowAccess| {
-            access.place.bytes == now.place.bytes
+            access.place.bytes() == now.place.bytes()
                 && (access.epoch.thread() == scene.thread || scene.is_before(access.epoch))
         };
         self.reads.retain(|read| !stands_for(read));

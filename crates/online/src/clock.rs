@@ -46,6 +46,18 @@ impl Epoch {
         self.0 as u8
     }
 
+    /// Whether this is the same epoch, of an access to these bytes at least.
+    #[inline(always)]
+    pub(crate) fn has(self, other: Epoch) -> bool {
+        self.with(0) == other.with(0) && other.bytes() & !self.bytes() == 0
+    }
+
+    /// The other epoch, with the bytes of both if it is the same one.
+    #[inline(always)]
+    pub(crate) fn and(self, other: Epoch) -> Epoch {
+        if self.with(0) == other.with(0) { Epoch(self.0 | other.0) } else { other }
+    }
+
     /// Whose epoch it is.
     #[inline(always)]
     pub(crate) fn thread(self) -> u32 {

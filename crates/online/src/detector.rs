@@ -196,20 +196,9 @@ impl ProgramState {
     }
 
     /// A plain access to 1, 2, 4 or 8 bytes. Says whether it would be nothing new if the thread did the same again.
-    ///
-    /// Nearly all are ordered after what is remembered of their bytes, and take the place of that.
     #[inline(always)]
     fn plain(&mut self, site: u64, addr: u64, size: u8, writes: bool) -> bool {
-        let (how, kind) =
-            if writes { (How::Write, RacingAccessKind::Write) } else { (How::Read, RacingAccessKind::Read) };
-        let bytes = (u64::from(u8::MAX) >> (WORD - u64::from(size))) << (addr % WORD);
-        let Some(bytes) = u8::try_from(bytes).ok().filter(|_| !self.is_ignored) else {
-            return self.range(addr, size.into(), site, how);
-        };
-        let place = AccessSite { site, context: self.position.context, bytes: size.into(), kind };
-        let known = self.order.known_to(self.thread);
-        self.shadow.is_kept(addr, bytes, writes, self.now, place, &known)
-            || self.access_anew(addr - addr % WORD, bytes, size.into(), site, how)
+        self.sized(addr, size, site, if writes { How::Write } else { How::Read })
     }
 
     #[inline(never)]
@@ -296,24 +285,18 @@ impl ProgramState {
 
     /// An access that has these bytes of a word, the first of which is at this address. Says whether it would be
     /// nothing new if the thread did the same again.
+    ///
+    /// Nearly all are ordered after what is remembered of their bytes, and take the place of that.
     #[inline(always)]
     fn access(&mut self, addr: u64, bytes: u8, count: u16, site: u64, how: How) -> bool {
-        if !how.is_atomic() && self.shadow.is_repeated(addr, bytes, how.writes(), self.now) {
-            return true;
-        }
-        self.access_anew(addr - addr % WORD, bytes, count, site, how)
+        let place = AccessSite::new(site, self.position.context, count, kind(how));
+        let past = self.order.known_to(self.thread);
+        !how.is_atomic() && self.shadow.is_kept(addr, bytes, how.writes(), self.now, place, &past)
+            || self.access_anew(addr - addr % WORD, bytes, place, how)
     }
 
     #[inline(never)]
-    fn access_anew(&mut self, word: u64, bytes: u8, count: u16, site: u64, how: How) -> bool {
-        let kind = match how {
-            How::Read => RacingAccessKind::Read,
-            How::Write => RacingAccessKind::Write,
-            How::Atomic { reads: true, writes: true, .. } => RacingAccessKind::Update,
-            How::Atomic { writes: true, .. } => RacingAccessKind::AtomicStore,
-            How::Atomic { .. } => RacingAccessKind::AtomicLoad,
-        };
-        let place = AccessSite { site, context: self.position.context, bytes: count, kind };
+    fn access_anew(&mut self, word: u64, bytes: u8, place: AccessSite, how: How) -> bool {
         !self.scene(place, |shadow, scene| shadow.access(word, bytes, how, scene))
     }
 
@@ -355,8 +338,7 @@ impl ProgramState {
             return;
         }
         let thread = self.thread;
-        let place =
-            AccessSite { site, context: self.position.context, bytes: 0, kind: RacingAccessKind::Free };
+        let place = AccessSite::new(site, self.position.context, 0, RacingAccessKind::Free);
         match op {
             SyncOp::Begin => self.begin(place, object..other),
             // The thread that called `exit` still uses its stack.
@@ -439,7 +421,7 @@ impl ProgramState {
         let seen = if purpose == BlockPurpose::Outside { Epoch::OUTSIDE } else { birth };
         self.shadow.renew(&range, seen);
         // To allocate memory is to write it.
-        let place = AccessSite { kind: RacingAccessKind::Write, ..place };
+        let place = place.as_kind(RacingAccessKind::Write);
         self.blocks.add(&range, MemoryBlock::new(&range, purpose, birth, place, known));
     }
 
@@ -472,6 +454,17 @@ impl ProgramState {
         let thread = self.thread;
         let end = BlockEnd { epoch: self.now, place, known: self.order.copy(thread) };
         self.blocks.end_stack(thread, end);
+    }
+}
+
+/// What an access of this kind is called in reports.
+fn kind(how: How) -> RacingAccessKind {
+    match how {
+        How::Read => RacingAccessKind::Read,
+        How::Write => RacingAccessKind::Write,
+        How::Atomic { reads: true, writes: true, .. } => RacingAccessKind::Update,
+        How::Atomic { writes: true, .. } => RacingAccessKind::AtomicStore,
+        How::Atomic { .. } => RacingAccessKind::AtomicLoad,
     }
 }
 

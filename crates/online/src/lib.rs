@@ -23,6 +23,7 @@
 //! longer hold.
 
 mod blocks;
+mod bytes;
 mod calls;
 mod cell;
 mod clock;

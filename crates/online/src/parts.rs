@@ -1,16 +1,20 @@
 //! A word whose state is more than two epochs: different accesses touch different bytes of it, some are atomic, or
 //! several threads read it concurrently.
 //!
-//! The word falls into cells, such that every access has either all bytes of a cell or none. A part of an atomic access
-//! alone would be an access that the machine cannot make. If cells would split one, the word is *mixed*: from then on
-//! an acquire of any of its bytes synchronises with all releases to it, so that the order is never less than the real
-//! one. Plain accesses race as everywhere, and where Rust rules, atomic ones of different sizes do so, too.
+//! As long as nothing is special but that different accesses touch different bytes, two epochs for each byte tell all
+//! ([`OrderedBytes`]). Otherwise the word falls into cells, such that every access has either all bytes of a cell or
+//! none. A part of an atomic access alone would be an access that the machine cannot make. If cells would split one,
+//! the word is *mixed*: from then on an acquire of any of its bytes synchronises with all releases to it, so that the
+//! order is never less than the real one. Plain accesses race as everywhere, and where Rust rules, atomic ones of
+//! different sizes do so, too.
 
 use foretell_wire::hook;
 
+use crate::bytes::OrderedBytes;
 use crate::cell::{How, ShadowCell};
 use crate::clock::Epoch;
-use crate::order::{Ends, Released};
+use crate::order::{Ends, EpochPast, Released};
+use crate::place::AccessSite;
 use crate::scene::Scene;
 use crate::shadow::first_byte;
 
@@ -22,6 +26,8 @@ const READERS: usize = 4;
 pub(crate) struct WordParts {
     /// The epoch of its allocation, if that may not happen before all accesses.
     birth: Epoch,
+    /// Its accesses, as long as each comes after those to the same bytes; then there are no cells.
+    ordered: Option<Box<OrderedBytes>>,
     cells: Vec<ShadowCell>,
     /// The bytes at which some access begins or ends.
     bounds: u8,
@@ -36,28 +42,64 @@ pub(crate) struct WordParts {
 }
 
 impl WordParts {
-    /// A word with this state in its cells, and these bytes of its accesses.
-    pub(crate) fn new(birth: Epoch, cells: impl Iterator<Item = ShadowCell>, accesses: [u8; 4]) -> WordParts {
+    /// A word with these accesses, which touch these bytes.
+    pub(crate) fn new(birth: Epoch, ordered: OrderedBytes, accesses: [u8; 4]) -> WordParts {
         let bounds = accesses.into_iter().fold(0, |all, bytes| all | bounds(bytes));
-        WordParts { birth, cells: cells.collect(), bounds, ..WordParts::default() }
+        WordParts { birth, ordered: Some(Box::new(ordered)), bounds, ..WordParts::default() }
+    }
+
+    /// Whether even a plain access may order others.
+    pub(crate) fn is_mixed(&self) -> bool {
+        self.whole.is_some()
+    }
+
+    /// Keeps a plain access to these bytes, given as bits, if that is quick: it only repeats what its thread has just
+    /// done, or all that is remembered comes before it. Says whether it is kept.
+    pub(crate) fn is_kept(
+        &mut self,
+        bytes: u8,
+        writes: bool,
+        now: Epoch,
+        place: AccessSite,
+        past: &EpochPast<'_>,
+    ) -> bool {
+        let Some(ordered) = &mut self.ordered else {
+            let now = now.with(bytes);
+            return self.rewritten == now || !writes && self.reread[reader(now.thread())] == now;
+        };
+        let is_kept = past.has(self.birth) && ordered.keep(bytes, writes, now.with(0), place, past);
+        if is_kept {
+            self.bounds |= bounds(bytes);
+        }
+        is_kept
     }
 
     /// The access that is being made touches these bytes of the word, given as bits.
     pub(crate) fn access(&mut self, word: u64, bytes: u8, how: How, scene: &mut Scene<'_>) {
-        let (now, reader) = (scene.now.with(bytes), scene.thread as usize % READERS);
-        match how {
-            How::Read if self.reread[reader] == now || self.rewritten == now => return,
-            How::Write if self.rewritten == now => return,
-            How::Read | How::Write => {}
+        if how.is_atomic() {
             // A plain write ends release sequences that may begin here.
-            How::Atomic { .. } => self.rewritten = Epoch::NONE,
+            self.rewritten = Epoch::NONE;
+        } else if self.is_kept_in(scene, bytes, how.writes()) {
+            return;
         }
+        self.make_cells();
+        let (now, reader) = (scene.now.with(bytes), reader(scene.thread));
         self.access_anew(word, bytes, how, scene);
         match how {
-            _ if self.whole.is_some() => {}
+            _ if self.is_mixed() => {}
             How::Read => self.reread[reader] = now,
             How::Write => (self.rewritten, self.reread) = (now, [Epoch::NONE; READERS]),
             How::Atomic { .. } => {}
+        }
+    }
+
+    fn is_kept_in(&mut self, scene: &Scene<'_>, bytes: u8, writes: bool) -> bool {
+        self.is_kept(bytes, writes, scene.now, scene.place, &scene.order.known_to(scene.thread))
+    }
+
+    fn make_cells(&mut self) {
+        if let Some(ordered) = self.ordered.take() {
+            self.cells = ordered.cells();
         }
     }
 
@@ -87,6 +129,10 @@ impl WordParts {
     /// The memory is freed: all of it is written, whatever its cells.
     pub(crate) fn free(&mut self, word: u64, scene: &mut Scene<'_>) {
         (self.rewritten, self.reread) = (Epoch::NONE, [Epoch::NONE; READERS]);
+        if self.ordered.is_some() && self.is_kept_in(scene, u8::MAX, true) {
+            return;
+        }
+        self.make_cells();
         if !scene.is_before(self.birth) {
             scene.learn_birth(word);
         }
@@ -159,6 +205,11 @@ impl WordParts {
             self.cells.push(ShadowCell::new(left, <_>::default()));
         }
     }
+}
+
+/// Where it is remembered what the thread read last.
+fn reader(thread: u32) -> usize {
+    thread as usize % READERS
 }
 
 /// The lowest of these bytes.

@@ -82,10 +82,10 @@ impl Scene<'_> {
         let (calls, blocks) = (self.calls, self.blocks);
         let told = |epoch: Epoch, place: &AccessSite| races::LoggedAccess {
             thread: epoch.thread(),
-            kind: place.kind,
-            bytes: place.bytes.into(),
+            kind: place.kind(),
+            bytes: place.bytes().into(),
             site: place.site,
-            calls: calls.path(place.context),
+            calls: calls.path(place.context()),
         };
         let (now, place) = (self.now, self.place);
         self.reports.add(there.site, place.site, || LoggedRace {

@@ -10,7 +10,8 @@ use std::ops::Range;
 use rustc_hash::FxHashMap;
 
 use crate::blocks::{BlockPurpose, Blocks};
-use crate::cell::{Accesses, How, ShadowAccess, ShadowCell};
+use crate::bytes::OrderedBytes;
+use crate::cell::How;
 use crate::clock::Epoch;
 use crate::order::EpochPast;
 use crate::parts::WordParts;
@@ -26,13 +27,14 @@ const HALVES: usize = (2 * PAGE / WORD) as usize;
 /// The bytes of each half of a word, as bits.
 const HALF: [u8; 2] = [0x0F, 0xF0];
 /// For so many pages it is remembered where they are; those with the same remainder share a place.
-const RECENT: usize = 1 << 8;
+const RECENT: usize = 1 << 12;
 
 /// The last accesses to a half of a word, as epochs, each with the bytes of the word that it touched.
 ///
 /// The write has no bytes as long as no thread has written: then it is the epoch of the allocation. It is no epoch if
-/// the state of the word is kept elsewhere, and then the read has its index. If both have bytes, then the same ones of
-/// this half.
+/// the state of the word is kept elsewhere; then the read of the first half has its index, and that of the second one
+/// is the epoch of the last access, with all bytes that it would be nothing new to read again. If both have bytes, then
+/// the same ones of this half.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 struct Epochs {
     write: Epoch,
@@ -160,21 +162,12 @@ fn half_of(addr: u64) -> usize {
 }
 
 impl ShadowMemory {
-    /// Whether the last access to these bytes, the first of which is at this address, was the same one in the same
-    /// epoch. If in doubt, it was not.
-    ///
-    /// If an access has bytes of both halves, the first half decides: another thread can only have accessed the other
-    /// half in between by a race with the same access, which was reported then.
-    #[inline(always)]
-    pub(crate) fn is_repeated(&self, addr: u64, bytes: u8, writes: bool, now: Epoch) -> bool {
-        let (known, number) = self.recent[remainder(addr / PAGE, RECENT)];
-        let Some(page) = self.pages.get(number).filter(|_| known == addr / PAGE) else { return false };
-        page.epochs[half_of(addr)].are_repeated(writes, now.with(bytes))
-    }
-
     /// Keeps a plain access to these bytes, the first of which is at this address, if that is quick: it only repeats
     /// what the thread whose epoch this is has just done, or all that is remembered of its bytes is known to come
     /// before it and can be forgotten. Says whether it is kept.
+    ///
+    /// If an access has bytes of both halves, the first half tells whether it repeats another one: another thread can
+    /// only have accessed the other half in between by a race with the same access, which was reported then.
     #[inline(always)]
     pub(crate) fn is_kept(
         &mut self,
@@ -186,11 +179,24 @@ impl ShadowMemory {
         past: &EpochPast<'_>,
     ) -> bool {
         let (known, number) = self.recent[remainder(addr / PAGE, RECENT)];
-        let Some(page) = self.pages.get_mut(number).filter(|_| known == addr / PAGE) else { return false };
+        let number = if known == addr / PAGE { number } else { self.look_up(addr / PAGE) };
+        let Some(page) = self.pages.get_mut(number) else { return false };
         let (half, now) = (half_of(addr), now.with(bytes));
         let epochs = page.epochs[half];
         if epochs.are_repeated(writes, now) {
             return true;
+        }
+        if epochs.write == Epoch::ELSEWHERE {
+            let seen = page.epochs[half | 1].read;
+            if !writes && seen.has(now) {
+                return true;
+            }
+            let parts = self.parts.get_mut(index(page.epochs[half & !1].read));
+            let is_kept = parts.is_some_and(|parts| parts.is_kept(bytes, writes, now, place, past));
+            if is_kept {
+                page.epochs[half | 1].read = seen.and(now);
+            }
+            return is_kept;
         }
         let has_both = bytes & !HALF[half % 2] != 0;
         let here = if has_both { u8::MAX } else { HALF[half % 2] };
@@ -253,10 +259,13 @@ impl ShadowMemory {
                 None => self.parts.push(parts),
             }
             found.epochs[first] = Epochs { write: Epoch::ELSEWHERE, read: number(index) };
-            found.epochs[first | 1] = found.epochs[first];
+            found.epochs[first | 1] = Epochs { write: Epoch::ELSEWHERE, read: Epoch::NONE };
         }
         if let Some(parts) = self.parts.get_mut(index(found.epochs[first].read)) {
             parts.access(word, bytes, how, scene);
+            let seen = &mut found.epochs[first | 1].read;
+            let is_known = !how.is_atomic() && !parts.is_mixed();
+            *seen = if is_known { seen.and(scene.now.with(bytes)) } else { Epoch::NONE };
         }
     }
 
@@ -283,7 +292,7 @@ impl ShadowMemory {
     }
 
     fn give_word_back(&mut self, page: usize, word: u64, scene: &mut Scene<'_>) {
-        let Some(found) = self.pages.get(page) else { return };
+        let Some(found) = self.pages.get_mut(page) else { return };
         let first = half_of(word);
         let epochs = found.epochs[first];
         match epochs.write {
@@ -292,6 +301,7 @@ impl ShadowMemory {
                 if let Some(parts) = self.parts.get_mut(index(epochs.read)) {
                     parts.free(word, scene);
                 }
+                found.epochs[first | 1].read = Epoch::NONE;
             }
             _ => {
                 let bytes = epochs.touched(HALF[0]) | found.epochs[first | 1].touched(HALF[1]);
@@ -352,6 +362,14 @@ impl ShadowMemory {
         if known == page { number } else { self.find(page, blocks) }
     }
 
+    /// Where the page is, if there is one.
+    #[inline(never)]
+    fn look_up(&mut self, page: u64) -> usize {
+        let Some(&number) = self.numbers.get(&page) else { return usize::MAX };
+        self.recent[remainder(page, RECENT)] = (page, number);
+        number
+    }
+
     #[inline(never)]
     fn find(&mut self, page: u64, blocks: &Blocks) -> usize {
         let number = match self.numbers.get(&page) {
@@ -395,21 +413,15 @@ impl ShadowMemory {
 /// A word whose state does not fit into epochs any more.
 fn parts_of(page: &Page, first: usize) -> WordParts {
     let (low, high) = (page.epochs[first], page.epochs[first | 1]);
-    let cell = |half: usize, bytes: u8| {
+    let mut ordered = OrderedBytes::default();
+    for (half, bytes) in HALF.into_iter().enumerate() {
         let (epochs, places) = (page.epochs[first | half], page.places[first | half]);
-        let access = |epoch: Epoch, place| {
-            let is_there = epoch.bytes() != 0;
-            Vec::from_iter(is_there.then_some(ShadowAccess { epoch: epoch.with(0), place }))
-        };
-        let plain =
-            Accesses { writes: access(epochs.write, places.write), reads: access(epochs.read, places.read) };
-        ShadowCell::new((epochs.write.bytes() | epochs.read.bytes()) & bytes, plain)
-    };
-    let cells = if low == high { vec![cell(0, u8::MAX)] } else { vec![cell(0, HALF[0]), cell(1, HALF[1])] };
+        ordered.set(bytes, [epochs.write, epochs.read], [places.write, places.read]);
+    }
     let is_born = |epochs: &Epochs| epochs.write.bytes() == 0;
     let birth = [low, high].into_iter().find(is_born).map_or(Epoch::NONE, |epochs| epochs.write);
     let accesses = [low.write, low.read, high.write, high.read];
-    WordParts::new(birth, cells.into_iter().filter(|cell| cell.bytes != 0), accesses.map(Epoch::bytes))
+    WordParts::new(birth, ordered, accesses.map(Epoch::bytes))
 }
 
 /// The address of the first of these bytes.
