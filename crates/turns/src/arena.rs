@@ -70,6 +70,16 @@ pub(crate) fn enter() -> Within {
     Within
 }
 
+/// Whether the calling thread is in the detector.
+pub(crate) fn is_within() -> bool {
+    CALLER.load(Ordering::Relaxed) == mark_of_caller()
+}
+
+/// The thread in the detector has jumped out of it.
+pub(crate) fn leave() {
+    CALLER.store(0, Ordering::Relaxed);
+}
+
 /// The calling thread is in the detector meanwhile.
 pub(crate) fn within<R>(act: impl FnOnce() -> R) -> R {
     let _within = enter();

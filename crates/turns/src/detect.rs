@@ -6,6 +6,7 @@
 
 use std::alloc::Layout;
 use std::cell::UnsafeCell;
+use std::mem::ManuallyDrop;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use foretell_online::{Detector, ShortRecord};
@@ -17,7 +18,7 @@ use crate::arena;
 use crate::file::{self, write_at};
 use crate::kept::RACES;
 use crate::log::Seen;
-use crate::system::{close, say, without_signals};
+use crate::system::{close, say, without_break_ins};
 
 static ON: AtomicBool = AtomicBool::new(false);
 
@@ -131,11 +132,25 @@ pub fn tell_counts() {
     });
 }
 
+/// The calling thread jumps out of a handler. If that has come in the midst of the detector, what this knows may be
+/// half changed, and it looks at nothing any more.
+pub fn jump_away() {
+    if !arena::is_within() {
+        return;
+    }
+    arena::leave();
+    // SAFETY: it is the caller's turn, so no other thread is here. What is half changed is never touched again.
+    let detection = unsafe { &mut *DETECTION.0.get() }.take();
+    if let Some(mut detection) = detection.map(ManuallyDrop::new) {
+        detection.give_up("the handler of a signal has jumped out of it");
+    }
+}
+
 /// The process is a copy: what was found belongs to the original.
 pub fn forget() {
     if ON.swap(false, Ordering::SeqCst) {
         // SAFETY: there is one thread. All that this points to goes at once.
-        let _detection = std::mem::ManuallyDrop::new(unsafe { (*DETECTION.0.get()).take() });
+        let _detection = ManuallyDrop::new(unsafe { (*DETECTION.0.get()).take() });
         RACES.give_up().into_iter().for_each(close);
         arena::forget();
     }
@@ -182,7 +197,7 @@ fn with(act: impl FnOnce(&mut Detection)) {
     if !is_on() {
         return;
     }
-    without_signals(|| {
+    without_break_ins(|| {
         arena::within(|| {
             // SAFETY: it is the caller's turn, so no other thread is here, and the borrow ends with this call.
             if let Some(detection) = unsafe { &mut *DETECTION.0.get() } {

@@ -202,7 +202,7 @@ impl LogWriter {
         self.calm.store(self.until, Ordering::Relaxed);
         if !detect::is_on() {
             self.limit.store(self.until, Ordering::Relaxed);
-        } else if !signals::may_interrupt() {
+        } else if !signals::may_break_in() {
             self.show();
             if self.seen.is_null() {
                 self.seen = detect::nothing_seen();
@@ -264,7 +264,7 @@ impl LogWriter {
     pub fn access(&mut self, writes: bool, size: u32, site: u64, addr: u64, value: u64) {
         self.make_room(0);
         if detect::is_on() {
-            if !signals::may_interrupt() {
+            if !signals::may_break_in() {
                 self.show();
                 return self.watch_access(writes, size, site, addr);
             }
@@ -292,7 +292,7 @@ impl LogWriter {
     /// So many calls have ended, and then these were made.
     #[inline(never)]
     pub fn calls(&mut self, ended: u32, made: &[u64]) {
-        if detect::is_on() && !signals::may_interrupt() {
+        if detect::is_on() && !signals::may_break_in() {
             self.show();
             return detect::calls(self.thread, ended, made);
         }

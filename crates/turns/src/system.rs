@@ -164,9 +164,15 @@ pub fn pause(nanoseconds: u64) {
 
 /// Does something that no handler of a signal interrupts.
 pub fn without_signals<R>(act: impl FnOnce() -> R) -> R {
-    if !signals::may_interrupt() {
-        return act();
-    }
+    if signals::may_interrupt() { with_signals_blocked(act) } else { act() }
+}
+
+/// The same in our code, by whose turn it is: most handlers are put off there anyway.
+pub fn without_break_ins<R>(act: impl FnOnce() -> R) -> R {
+    if signals::may_break_in() { with_signals_blocked(act) } else { act() }
+}
+
+fn with_signals_blocked<R>(act: impl FnOnce() -> R) -> R {
     let before = set_signals(u64::MAX);
     let result = act();
     set_signals(before);
@@ -206,6 +212,12 @@ pub fn action_of(signal: c_int) -> KernelAction {
     let place = &raw mut action as usize;
     ask_kernel(libc::SYS_rt_sigaction, [word(signal), 0, place, size_of::<u64>(), 0, 0]);
     action
+}
+
+/// The kernel does this at the signal from now on.
+pub fn set_action(signal: c_int, action: &KernelAction) {
+    let place = std::ptr::from_ref(action) as usize;
+    ask_kernel(libc::SYS_rt_sigaction, [word(signal), place, 0, size_of::<u64>(), 0, 0]);
 }
 
 /// Whether a call that the handler of this signal has interrupted goes on afterwards.

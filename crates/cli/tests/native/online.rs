@@ -172,7 +172,15 @@ fn programs_that_make_it_hard_are_looked_at_as_well() {
     if !is_ready() {
         return;
     }
-    for name in ["become_another", "endings", "fork_threads", "jumping_handler", "many_threads", "signals"] {
+    for name in [
+        "become_another",
+        "endings",
+        "fork_threads",
+        "handlers_for_one",
+        "jumping_handler",
+        "many_threads",
+        "signals",
+    ] {
         let program = build(&format!("stress/{name}.c"));
         let (output, folder) = run(&program, 2, "1");
         assert!(output.status.success(), "{name}: {output:?}");

@@ -130,6 +130,11 @@ fn a_handler_may_wait_for_the_answer_of_a_thread() {
 }
 
 #[test]
+fn handlers_that_the_kernel_has_forgotten_are_put_off_as_well() {
+    ends_well("handlers_for_one");
+}
+
+#[test]
 fn handlers_may_jump_out_of_the_recorder() {
     for text in ends_well("jumping_handler") {
         let count = |part| text.lines().filter(|line| line.contains(part)).count();

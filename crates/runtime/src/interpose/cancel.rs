@@ -12,7 +12,7 @@ use libc::pthread_t;
 use super::blocking::received;
 use super::{original, pass_on};
 use crate::scheduler;
-use crate::signals::expect_handlers;
+use crate::signals::expect_break_ins;
 use crate::thread::{Thread, me};
 use crate::turn::Turn;
 
@@ -72,7 +72,7 @@ fn end_if_due() {
 unsafe extern "C-unwind" fn pthread_cancel(handle: pthread_t) -> c_int {
     let cancel = || {
         // The C library has a handler for this.
-        expect_handlers();
+        expect_break_ins();
         pass_on!(original!(c"pthread_cancel": fn(pthread_t) -> c_int)(handle))
     };
     let Some(turn) = Turn::alone() else { return cancel() };

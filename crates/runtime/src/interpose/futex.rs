@@ -17,7 +17,7 @@ use super::processor::{let_go_by_kernel_id, may_stay};
 use crate::kept;
 use crate::primitives;
 use crate::scheduler::{Helper, WakeReason, wake_waiters};
-use crate::signals::expect_handlers;
+use crate::signals::expect_break_ins;
 use crate::system::{kernel, nanoseconds, set_errno, until};
 use crate::turn::{Turn, deadline_in};
 
@@ -82,7 +82,7 @@ fn other(turn: &Turn, number: i64, arguments: [usize; 6]) -> i64 {
         return kernel(number, arguments);
     }
     if number == libc::SYS_rt_sigaction {
-        expect_handlers();
+        expect_break_ins();
     }
     let is_known = turn.me.stack.is_in_known_library();
     let fence = || {

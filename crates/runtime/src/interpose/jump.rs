@@ -4,6 +4,7 @@
 use std::ffi::{c_int, c_void};
 
 use super::{original, pass_on};
+use crate::detect;
 use crate::scheduler;
 use crate::shared;
 use crate::stripes;
@@ -41,6 +42,7 @@ fn leave_our_code(target: Target) {
     let clock = stripes::leave(me, me.log().clock);
     shared::leave(me);
     scheduler::jump_back(me);
+    detect::jump_away();
     me.log().abandon(clock);
     me.native().library.leave();
     me.stack.tell_again();

@@ -13,7 +13,7 @@ use super::{as_function, original, pass_on};
 use crate::mode;
 use crate::scheduler;
 use crate::signals::expect_handlers;
-use crate::system::{action_of, ask_kernel, kernel_id, process_id, set_signals, word};
+use crate::system::{action_of, ask_kernel, kernel_id, process_id, set_action, set_signals, word};
 use crate::thread::{Thread, me};
 use crate::turn::Turn;
 
@@ -74,11 +74,16 @@ fn is_in_the_midst(me: &'static Thread) -> bool {
     !mode::is_parallel() && me.log().is_inside() && scheduler::has_turn(me)
 }
 
-/// Sends the signal again, and keeps it from the thread after this handler returns. Says whether that was possible: a
-/// handler that is installed for one signal only must run now.
+/// Sends the signal again, and keeps it from the thread after this handler returns. Says whether that was possible.
 fn put_off(me: &'static Thread, signal: c_int, about: *mut c_void, context: *mut c_void) -> bool {
     let bit = 1_u64 << (signal - 1);
-    let action = action_of(signal);
+    let mut action = action_of(signal);
+    // A handler that is installed for one signal only is forgotten by now, and waits for the next one again.
+    let for_one = u64::from(libc::SA_RESETHAND.cast_unsigned());
+    let is_forgotten = action.handler == libc::SIG_DFL && action.flags & for_one != 0;
+    if is_forgotten {
+        action.handler = handle as Handler as usize;
+    }
     if action.handler != handle as Handler as usize || context.is_null() {
         return false;
     }
@@ -92,6 +97,9 @@ fn put_off(me: &'static Thread, signal: c_int, about: *mut c_void, context: *mut
         ask_kernel(libc::SYS_tgkill, [process, thread, word(signal), 0, 0, 0])
     };
     if sent == 0 {
+        if is_forgotten {
+            set_action(signal, &action);
+        }
         // SAFETY: the kernel passes the state that the thread returns to, with the signals that are kept from it then.
         let kept = unsafe { &raw mut (*context.cast::<libc::ucontext_t>()).uc_sigmask }.cast::<u64>();
         // SAFETY: as above; the kernel has a bit for each signal in the first word.
