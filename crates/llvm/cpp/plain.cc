@@ -1,6 +1,8 @@
 // Copies of functions, and the way from a function to its copy.
 
 #include "llvm-c/Core.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InlineAsm.h"
@@ -13,10 +15,37 @@
 using namespace llvm;
 
 namespace {
+// Directives that define nothing and leave the next code where it is.
+bool isHarmless(StringRef Directive) {
+  static const StringSet<> Harmless = {".align", ".balign", ".p2align", ".byte", ".word",  ".short", ".value",
+                                       ".long",  ".int",    ".quad",    ".inst", ".nops"};
+  return Harmless.contains(Directive);
+}
+
+// Whether what stands before a colon names a symbol. Labels that are numbers do not, nor does an operand.
+bool isName(StringRef Label) {
+  return !all_of(Label, isDigit) && none_of(Label, isSpace);
+}
+
 // Assembly that defines a symbol, or says where the next code goes, can be in a program only once.
 bool namesSomething(const CallBase &Call) {
   const auto *Assembly = dyn_cast<InlineAsm>(Call.getCalledOperand());
-  return Assembly && StringRef(Assembly->getAsmString()).find_first_of(":.") != StringRef::npos;
+  if (!Assembly)
+    return false;
+  StringRef Rest = Assembly->getAsmString();
+  while (!Rest.empty()) {
+    size_t End = Rest.find_first_of("\n;");
+    StringRef Statement = Rest.substr(0, End).trim();
+    Rest = End == StringRef::npos ? "" : Rest.drop_front(End + 1);
+    for (size_t Colon; (Colon = Statement.find(':')) != StringRef::npos;) {
+      if (isName(Statement.substr(0, Colon).trim()))
+        return true;
+      Statement = Statement.drop_front(Colon + 1).ltrim();
+    }
+    if (Statement.starts_with(".") && !isHarmless(Statement.take_until(isSpace)))
+      return true;
+  }
+  return false;
 }
 
 bool mayBeCopied(const Instruction &I) {

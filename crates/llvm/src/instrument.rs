@@ -60,7 +60,7 @@ pub(crate) fn module(module: Module) -> bool {
         return false;
     }
     let globals = module.addressable_globals();
-    let plain = Plain::of(&functions);
+    let plain = Plain::of(module, &functions);
     let hooks = Hooks::new(module);
     let mut sites = Sites::new(module);
     let mut primitives = Primitives::default();

@@ -10,7 +10,7 @@
 //! beside it, it is not optimised: that costs recordings a twentieth of their time, and halves the time that copies add
 //! to the build.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use foretell_wire::hook::PREFIX;
 
@@ -25,16 +25,21 @@ pub(crate) struct Plain {
 }
 
 impl Plain {
-    /// Copies the functions as they are now, as far as that is possible.
-    pub(crate) fn of(functions: &[Value]) -> Plain {
+    /// Copies these functions of the module as they are now, as far as that is possible.
+    pub(crate) fn of(module: Module, functions: &[Value]) -> Plain {
+        let defined = module.defined_functions();
         let is_entered = |function: &Value| !function.is_local() || function.is_handed_on();
-        let entered: Vec<Value> = functions.iter().copied().filter(is_entered).collect();
+        let mut wanted: HashSet<Value> = functions.iter().copied().filter(is_entered).collect();
         let copies: HashMap<Value, Value> =
             functions.iter().filter_map(|&function| Some((function, function.copy()?))).collect();
         for copy in copies.values() {
             call_copies(*copy, &copies);
         }
-        let entered = entered.into_iter().filter(|function| copies.contains_key(function)).collect();
+        // Who has no copy calls the same functions in every process.
+        let without = defined.into_iter().filter(|function| !copies.contains_key(function));
+        wanted.extend(without.flat_map(callees));
+        let is_entered = |function: &Value| copies.contains_key(function) && wanted.contains(function);
+        let entered = functions.iter().copied().filter(is_entered).collect();
         Plain { copies, entered }
     }
 
@@ -62,6 +67,11 @@ impl Plain {
         needed.iter().for_each(|(function, _)| function.compile_quickly());
         Some(flag)
     }
+}
+
+/// What the function calls by name.
+fn callees(function: Value) -> Vec<Value> {
+    function.instructions().into_iter().filter(|it| it.is_call()).map(Value::callee).collect()
 }
 
 /// Calls of functions of the module become calls of their copies, unless they may lead elsewhere.

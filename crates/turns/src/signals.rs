@@ -22,8 +22,8 @@ pub fn may_interrupt() -> bool {
 }
 
 /// Whether a handler may run at any moment on the calling thread that is not put off while the thread is in our code
-/// and has its turn. Handlers of what a thread brings upon itself do not count: in our code that comes with an access of
-/// the program, when nothing is half done. Where it does not, see [`crate::detect::jump_away`].
+/// and has its turn. Handlers of what a thread brings upon itself do not count: in our code that comes with an access
+/// of the program, when nothing is half done. Where it does not, see [`crate::detect::jump_away`].
 #[inline]
 pub fn may_break_in() -> bool {
     BREAKS_IN.load(Ordering::Relaxed) || mode::is_parallel() || me().is_none()

@@ -128,6 +128,25 @@ fn coroutines() {
 }
 
 #[test]
+fn code_that_may_be_there_once() {
+    check("assembly.c");
+    if !is_ready() {
+        return;
+    }
+    let source = programs().join("behaviour/assembly.c");
+    let mut command = limited(env!("CARGO_BIN_EXE_foretell"));
+    command.args(["cc", "-O1", "-S", "-emit-llvm", "-o", "-"]).arg(source);
+    let code = String::from_utf8_lossy(&command.output().expect("the compiler runs").stdout).into_owned();
+    let has_plain_body = |name: &str| code.contains(&format!("musttail call i32 @{name}.plain("));
+    for name in ["main", "aligned", "called_by_the_only_one"] {
+        assert!(has_plain_body(name), "{name} costs nothing where nothing is recorded");
+    }
+    for name in ["with_a_symbol", "variadic"] {
+        assert!(!has_plain_body(name) && code.contains(&format!("@{name}(")), "{name} cannot be copied");
+    }
+}
+
+#[test]
 fn whoever_asks_may_run_where_it_could_without_us() {
     check_processes("processors.c", 2);
 }
