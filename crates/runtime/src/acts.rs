@@ -12,10 +12,11 @@ use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::sync::{Mutex, PoisonError};
 
-use foretell_wire::act::{Act, MIGHT_NOT_HAVE};
+use foretell_wire::act::{Act, MIGHT_NOT_HAVE, channel_of};
 use foretell_wire::hook::MemoryOrder;
 use foretell_wire::record::{Record, SyncOp};
 
+use crate::interpose::blocking::world;
 use crate::openmp;
 use crate::primitives::{IMAGINED, log_wait};
 use crate::thread::{AsNative, Thread, me};
@@ -84,7 +85,10 @@ fn order(turn: &Turn, object: u64) {
 /// A library calls a function of the program, perhaps because another one has ended: a loop calls one at a time, and a
 /// pool has so many threads.
 pub(crate) fn called_back(turn: &Turn) {
-    let channel = turn.me.native().channel.get();
+    let (channel, does_io) = channel_of(turn.me.native().channel.get());
+    if does_io {
+        world(turn);
+    }
     if channel != 0 {
         look_at(turn, address(ActWordUse::In, channel));
         look_at(turn, address(ActWordUse::Out, channel));
@@ -96,7 +100,7 @@ pub(crate) fn called_back(turn: &Turn) {
 /// The function has returned to the library. The caller has entered our code.
 pub(crate) fn back_in_library(me: &'static Thread) {
     let turn = Turn::of(me);
-    let channel = me.native().channel.get();
+    let (channel, _) = channel_of(me.native().channel.get());
     if channel != 0 {
         update(&turn, address(ActWordUse::Out, channel), MemoryOrder::Release);
     }

@@ -55,6 +55,19 @@ acts! {
 /// without end.
 pub const MIGHT_NOT_HAVE: u64 = 2;
 
+/// In the number of a channel: functions that the library calls back by way of it may be about I/O of other threads.
+const IO: u64 = 1 << u32::BITS;
+
+/// How hooks name the channel with this number.
+pub fn channel(number: u32, does_io: bool) -> u64 {
+    u64::from(number) | if does_io { IO } else { 0 }
+}
+
+/// The number of the channel, and whether functions that are called back by way of it may be about I/O.
+pub fn channel_of(code: u64) -> (u64, bool) {
+    (code & (IO - 1), code & IO != 0)
+}
+
 impl Act {
     /// Whether it takes effect before the function is called. Otherwise it does once the function has returned.
     pub fn is_early(self) -> bool {
@@ -73,5 +86,8 @@ mod tests {
         }
         assert_eq!(Act::from_code(14), None);
         assert!(Act::Unlock.is_early() && !Act::Lock.is_early());
+        for (number, does_io) in [(0, true), (7, false), (u32::MAX, true)] {
+            assert_eq!(channel_of(channel(number, does_io)), (number.into(), does_io));
+        }
     }
 }

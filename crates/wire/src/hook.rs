@@ -32,7 +32,7 @@
 //! | [`ALLOCATOR`] | `void (u32 gives_back)`: the program's own allocator begins, the thread that calls it |
 //! | [`ALLOCATOR_END`] | `void ()`: it is about to return |
 //! | [`MODEL_BEGIN`] | `u64 (site, callee, u64 condition, word, u64 records)`: as [`LEAVE`], of a function with a model, which may hold under a [`HookCondition`]; its effects follow, if it has any |
-//! | [`MODEL_LEAVE`] | `u64 (site, u64 channel)`: other threads, or functions that are called back by way of a channel, may run until [`MODEL_BACK`]; returns 0 if the model does not hold |
+//! | [`MODEL_LEAVE`] | `u64 (site, u64 channel)`: other threads, or functions that are called back by way of a channel ([`crate::act::channel`]), may run until [`MODEL_BACK`]; returns 0 if the model does not hold |
 //! | [`MODEL_BACK`] | `void (u64 left)`: the thread is back from the call; with what [`MODEL_LEAVE`] has returned |
 //! | [`MODEL_TRY`] | `void (site, u64 act, object, lock)`: it is about to do this, see [`crate::act`]; instead of the lock there is the size of a word |
 //! | [`MODEL_ACT`] | `void (site, u64 act, object, lock, u64 did)`: it does this, or has done it (1, or [`crate::act::MIGHT_NOT_HAVE`]), or could not (0) |

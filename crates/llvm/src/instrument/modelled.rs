@@ -3,7 +3,7 @@
 use foretell_models::{
     Channel, Effect, Extent, Formatted, Guard, MemoryRef, Object, Pointer, Size, Synchronisation, Term,
 };
-use foretell_wire::act::MIGHT_NOT_HAVE;
+use foretell_wire::act::{self, MIGHT_NOT_HAVE};
 use foretell_wire::hook::{self, HookCondition, MemoryOrder};
 
 use super::FunctionWalk;
@@ -28,8 +28,9 @@ impl FunctionWalk<'_> {
                 Effect::Calls(channel) => *channel,
                 _ => None,
             });
-            let channel = modelled.number(channel.map_or(0, |channel| channel.0.into()));
-            self.hooks.ask(hook::MODEL_LEAVE, &[site, channel])
+            let does_io = effects.contains(&Effect::Io(None));
+            let channel = channel.map_or(0, |channel| act::channel(channel.0, does_io));
+            self.hooks.ask(hook::MODEL_LEAVE, &[site, modelled.number(channel)])
         });
         for (way, next) in ways_on(call).into_iter().enumerate() {
             if next.opcode() == Some(Opcode::LLVMUnreachable) {
