@@ -4,7 +4,7 @@ use foretell_turns::turn::Turn;
 use foretell_wire::hook::MemoryOrder;
 
 use crate::channels;
-use crate::content::{self, Collection};
+use crate::content::{self, Collection, Ended};
 use crate::library::{Act, Content, Sharing};
 use crate::locks;
 use crate::thread::{AsJava, Deed, Order};
@@ -25,17 +25,23 @@ pub(crate) enum Returned {
     Exception,
 }
 
+/// A method of a collection ends that has only read.
+const UNCHANGED: Ended = Ended { has_called_back: false, has_changed: false };
+
 /// A call begins.
 pub(crate) fn begin(turn: &Turn, deed: &mut Deed) {
     if let Some(read) = deed.argument.filter(|_| !matches!(deed.act, Act::Wraps | Act::Changes)) {
         content::begin(turn, read, Content::Reads);
-        content::end(turn, read, Content::Reads, false);
+        content::end(turn, read, Content::Reads, UNCHANGED);
     }
     let object = deed.object;
     match deed.act {
         Act::Content(content) => {
             if let Some(collection) = deed.collection {
                 content::begin(turn, collection, content);
+            }
+            if let Some(measured) = &mut deed.measured {
+                measured.begin();
             }
         }
         Act::Changes => {
@@ -73,10 +79,23 @@ fn lock_of(deed: &Deed) -> locks::Lock {
 
 /// A call ends.
 pub(crate) fn end(turn: &Turn, deed: Deed, returned: Returned) {
+    let has_changed = match deed.measured {
+        Some(measured) if returned == Returned::Exception => {
+            measured.forget();
+            false
+        }
+        Some(measured) => measured.has_changed(),
+        None => returned != Returned::Exception,
+    };
     match (deed.act, returned) {
         (Act::Content(content), returned) => {
             let Some(collection) = deed.collection else { return };
-            content::end(turn, collection, content, deed.has_called_back);
+            content::end(
+                turn,
+                collection,
+                content,
+                Ended { has_called_back: deed.has_called_back, has_changed },
+            );
             if let Returned::Object { address, is_part, .. } = returned
                 && (content == Content::Views || is_part)
                 && address != deed.object
@@ -86,7 +105,12 @@ pub(crate) fn end(turn: &Turn, deed: Deed, returned: Returned) {
         }
         (Act::Changes, _) => {
             if let Some(collection) = deed.argument {
-                content::end(turn, collection, Content::Writes, deed.has_called_back);
+                content::end(
+                    turn,
+                    collection,
+                    Content::Writes,
+                    Ended { has_called_back: deed.has_called_back, ..UNCHANGED },
+                );
             }
         }
         (Act::Wraps, Returned::Object { address, is_guarded, .. }) => wrap(address, is_guarded, deed),

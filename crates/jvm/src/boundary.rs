@@ -62,6 +62,11 @@ pub(crate) fn call(turn: &Turn, number: u32, site: &'static Site) {
     let arguments = std::mem::take(&mut *java.arguments.borrow_mut());
     let target = receiver.map_or_else(|| target_of(site), |receiver| receiver.target);
     let mut order = order_of(site, target, receiver, &arguments);
+    if !matches!(order, Order::Known(_))
+        && let Some(measured) = receiver.and_then(|receiver| receiver.measured)
+    {
+        measured.forget();
+    }
     if order != Order::None {
         turn.meeting();
         keep_before(turn, &mut order);
@@ -83,6 +88,7 @@ fn order_of(site: &Site, target: Target, receiver: Option<Receiver>, arguments: 
             Argument::Collection(collection) => Some(*collection),
             _ => None,
         }),
+        measured: receiver.and_then(|receiver| receiver.measured),
         has_called_back: false,
         times: 0,
     };
@@ -164,8 +170,8 @@ pub(crate) fn object(jni: Jni, turn: &Turn, object: Object) -> Returned {
     if object.is_null() || !is_known(turn.me.java()) {
         return Returned::Something;
     }
-    let (is_part, is_guarded) = (receivers::is_part(jni, object), receivers::is_guarded(jni, object));
-    Returned::Object { address: objects::address(jni, turn, object), is_part, is_guarded }
+    let address = objects::address(jni, turn, object);
+    receivers::returned(jni, address, object)
 }
 
 fn after(turn: &Turn, call: Call, returned: Returned) {

@@ -12,6 +12,7 @@ use rustc_hash::FxHashMap;
 
 use crate::library::{Content, Sharing};
 use crate::monitors;
+use crate::objects;
 
 const LOG_SIZE: u32 = 3;
 const SIZE: u8 = 1 << LOG_SIZE;
@@ -30,9 +31,9 @@ static VIEWS: Mutex<Option<FxHashMap<u64, Collection>>> = Mutex::new(None);
 /// How often the content was written, where it was.
 static WRITTEN: Mutex<Option<FxHashMap<u64, u64>>> = Mutex::new(None);
 
-/// The object at this address is a view of a collection.
+/// The object at this address is a view of a collection, if it is of none yet.
 pub(crate) fn add_view(address: u64, of: Collection) {
-    VIEWS.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_default().insert(address, of);
+    VIEWS.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_default().entry(address).or_insert(of);
 }
 
 /// The collection that the object at this address is a view of.
@@ -79,34 +80,68 @@ fn at(turn: &Turn, addr: u64, act: impl FnOnce()) {
     turn.access(usize::try_from(addr).unwrap_or(usize::MAX), SIZE.into(), act);
 }
 
-fn plain(turn: &Turn, addr: u64, writes: bool) {
-    let site = turn.me.site.get();
+fn read(turn: &Turn, of: Collection) {
+    let (site, addr) = (turn.me.site.get(), of.content);
     at(turn, addr, || {
         turn.tell_calls();
         turn.me.log().access(false, LOG_SIZE, site, addr, written(addr, 0));
     });
     // What the call does depends on what is there: that an index is too large, say.
     turn.log_branch(site, None);
-    if writes {
-        turn.due();
-        turn.tell_calls();
-        turn.me.log().access(true, LOG_SIZE, site, addr, written(addr, 1));
-    }
+}
+
+fn write(turn: &Turn, of: Collection) {
+    turn.due();
+    turn.tell_calls();
+    turn.me.log().access(true, LOG_SIZE, turn.me.site.get(), of.content, written(of.content, 1));
+}
+
+/// Variables for the parts of collections, where some were replaced or looked at: one for all parts of a collection.
+/// They are atomic, and order nothing but themselves: threads may replace different parts at the same time.
+static PARTS: Mutex<Option<FxHashMap<u64, u64>>> = Mutex::new(None);
+
+fn look_at_parts(turn: &Turn, of: Collection) {
+    let known = PARTS
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .get_or_insert_default()
+        .get(&of.content)
+        .copied();
+    let Some(addr) = known else { return };
+    let site = turn.me.site.get();
+    at(turn, addr, || {
+        let (value, order) = (written(addr, 0), MemoryOrder::Relaxed);
+        turn.log(&Record::AtomicLoad { site, addr, size: SIZE, value, order });
+    });
+    turn.log_branch(site, None);
+}
+
+fn replace_parts(turn: &Turn, of: Collection) {
+    let mut parts = PARTS.lock().unwrap_or_else(PoisonError::into_inner);
+    let addr = *parts.get_or_insert_default().entry(of.content).or_insert_with(|| objects::take(SIZE.into()));
+    drop(parts);
+    update(turn, addr, MemoryOrder::Relaxed);
 }
 
 /// A method of the collection begins.
 pub(crate) fn begin(turn: &Turn, of: Collection, content: Content) {
-    let writes = content == Content::Writes;
+    let changes = matches!(content, Content::Writes | Content::Resizes | Content::Replaces);
     match of.sharing {
         Sharing::Constant => {}
-        Sharing::Plain => plain(turn, of.content, writes),
-        Sharing::Guarded => {
+        Sharing::Plain | Sharing::Guarded => {
             if of.monitor != 0 {
                 monitors::lock_at(turn, of.monitor);
             }
-            plain(turn, of.content, writes);
+            if content != Content::Looks {
+                read(turn, of);
+            }
+            if content == Content::Replaces {
+                replace_parts(turn, of);
+            } else {
+                look_at_parts(turn, of);
+            }
         }
-        Sharing::Free if !writes => load(turn, of.content),
+        Sharing::Free if !changes => load(turn, of.content),
         Sharing::Free | Sharing::Blocking => update(turn, of.content, MemoryOrder::AcqRel),
     }
 }
@@ -115,22 +150,41 @@ pub(crate) fn begin(turn: &Turn, of: Collection, content: Content) {
 pub(crate) fn call_back(turn: &Turn, of: Collection) {
     match of.sharing {
         Sharing::Constant => {}
-        Sharing::Plain | Sharing::Guarded => plain(turn, of.content, false),
+        Sharing::Plain | Sharing::Guarded => {
+            read(turn, of);
+            look_at_parts(turn, of);
+        }
         Sharing::Free | Sharing::Blocking => update(turn, of.content, MemoryOrder::AcqRel),
     }
 }
 
+/// How a method of a collection ends.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ended {
+    pub(crate) has_called_back: bool,
+    /// How much there is in the collection is not what it was.
+    pub(crate) has_changed: bool,
+}
+
 /// A method of the collection ends.
-pub(crate) fn end(turn: &Turn, of: Collection, content: Content, has_called_back: bool) {
+pub(crate) fn end(turn: &Turn, of: Collection, content: Content, ended: Ended) {
     match of.sharing {
-        Sharing::Plain | Sharing::Guarded if has_called_back => {
-            plain(turn, of.content, content == Content::Writes);
+        Sharing::Plain | Sharing::Guarded => {
+            if ended.has_called_back {
+                read(turn, of);
+                look_at_parts(turn, of);
+            }
+            if matches!(content, Content::Writes | Content::Resizes) && ended.has_changed {
+                write(turn, of);
+            } else if content == Content::Writes {
+                replace_parts(turn, of);
+            }
+            if of.monitor != 0 {
+                monitors::unlock_at(turn, of.monitor);
+            }
         }
-        Sharing::Free if has_called_back => update(turn, of.content, MemoryOrder::AcqRel),
+        Sharing::Free if ended.has_called_back => update(turn, of.content, MemoryOrder::AcqRel),
         Sharing::Blocking => update(turn, of.content, MemoryOrder::AcqRel),
-        _ => {}
-    }
-    if of.sharing == Sharing::Guarded && of.monitor != 0 {
-        monitors::unlock_at(turn, of.monitor);
+        Sharing::Free | Sharing::Constant => {}
     }
 }

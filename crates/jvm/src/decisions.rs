@@ -20,9 +20,16 @@ pub(crate) struct Fields<'a> {
     pub(crate) class: &'a [u8],
     /// Names of fields of its objects that never change.
     pub(crate) finals: &'a FxHashSet<Box<[u8]>>,
+    /// Names of its own fields that never change.
+    pub(crate) constants: &'a FxHashSet<Box<[u8]>>,
 }
 
 impl Fields<'_> {
+    /// Whether a static field is one of the class itself that never changes once that is initialised.
+    pub(crate) fn is_constant(self, member: &Member) -> bool {
+        *member.owner == *self.class && self.constants.contains(&member.name)
+    }
+
     /// Whether a field is one of the class itself that never changes once its objects are made.
     pub(crate) fn is_skipped(self, member: &Member) -> bool {
         *member.owner == *self.class && self.finals.contains(&member.name)

@@ -35,6 +35,8 @@ pub(crate) fn end(turn: &Turn, class: &[u8]) {
     let addr = objects::take(SIZE.into());
     let site = turn.me.site.get();
     turn.log(&Record::AtomicStore { site, addr, size: SIZE, value: 1, order: MemoryOrder::SeqCst });
+    // What constants hold from now on was decided by what was read meanwhile.
+    turn.log_branch(site, None);
     with(|done| done.insert(class.into(), addr));
     java.initialised.borrow_mut().insert(class.into());
 }

@@ -12,7 +12,7 @@ pub(crate) type Id = *mut c_void;
 pub(crate) const NULL: Object = std::ptr::null_mut();
 
 /// Functions for native methods, for the calling thread.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(transparent)]
 pub(crate) struct Jni(*mut *const [*const c_void; 235]);
 
@@ -74,6 +74,7 @@ functions! { Jni from 0:
     14 throw_new(class: Object, message: *const c_char) -> i32;
     17 clear_exception();
     21 new_global(object: Object) -> Object;
+    22 delete_global(object: Object);
     23 delete_local(object: Object);
     31 class_of(object: Object) -> Object;
     33 method(class: Object, name: *const c_char, signature: *const c_char) -> Id;

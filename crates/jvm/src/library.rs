@@ -25,9 +25,16 @@ pub(crate) enum Sharing {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Content {
     Reads,
+    /// It reads, and writes if how much there is has changed; otherwise it has replaced parts, if anything.
     Writes,
+    /// The same, but if how much there is has not changed, it has done nothing.
+    Resizes,
     /// It reads, and what it returns is another view of the content.
     Views,
+    /// It reads a part, and nothing else.
+    Looks,
+    /// It replaces a part.
+    Replaces,
     /// It may do anything.
     Unknown,
 }
@@ -190,7 +197,10 @@ fn content(word: &str) -> Option<Content> {
     Some(match word {
         "reads" => Content::Reads,
         "writes" => Content::Writes,
+        "resizes" => Content::Resizes,
         "views" => Content::Views,
+        "looks" => Content::Looks,
+        "replaces" => Content::Replaces,
         _ => return None,
     })
 }
@@ -291,7 +301,7 @@ mod tests {
         assert!(library.classes.len() > 50 && library.statics.len() > 5);
         let act =
             |class: &str, name: &str| of_class(class.as_bytes()).map(|model| model.act(name.as_bytes()));
-        assert_eq!(act("java/util/ArrayList", "add"), Some(Act::Content(Content::Writes)));
+        assert_eq!(act("java/util/ArrayList", "add"), Some(Act::Content(Content::Resizes)));
         assert_eq!(act("java/util/ArrayList", "spliterator"), Some(Act::Content(Content::Unknown)));
         let lock = "java/util/concurrent/locks/ReentrantLock";
         assert_eq!(act(lock, "tryLock"), Some(Act::Lock { is_shared: false, may_fail: true }));

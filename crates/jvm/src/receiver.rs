@@ -1,12 +1,12 @@
-//! Which objects instructions are about: those of `this` were known before the method began, and nothing that was read
-//! since decides which they are.
+//! Which objects instructions are about: those of `this` were known before the method began, those of constants always,
+//! and nothing that was read since decides which they are.
 
 use foretell_classfile::code::Code;
 use foretell_classfile::descriptor::{method, places};
 use foretell_classfile::opcode::{self, ALOAD, ALOAD_0, DUP};
 use foretell_classfile::pool::Pool;
 
-use crate::decisions::reference;
+use crate::decisions::{Fields, reference};
 
 /// What an instruction takes from the stack and puts there, in places; none if that is not known here.
 fn effect(code: &Code, pool: &Pool, at: usize) -> Option<(u16, u16)> {
@@ -56,9 +56,16 @@ fn effect(code: &Code, pool: &Pool, at: usize) -> Option<(u16, u16)> {
     })
 }
 
-/// Whether what lies so many places below the top of the stack before an instruction is `this`. The instructions before
+/// Whether what lies so many places below the top of the stack before an instruction is `this`, or what a static field
+/// of the class holds that never changes once the class is initialised. The instructions before
 /// it are given by their places, from where all paths come together on.
-pub(crate) fn is_this(code: &Code, pool: &Pool, before: &[usize], below: u16) -> bool {
+pub(crate) fn is_known(
+    code: &Code,
+    pool: &Pool,
+    (fields, keeps_this): (Fields<'_>, bool),
+    before: &[usize],
+    below: u16,
+) -> bool {
     let mut below = below;
     for &at in before.iter().rev() {
         let opcode = code.bytes.get(at).copied().unwrap_or_default();
@@ -68,7 +75,9 @@ pub(crate) fn is_this(code: &Code, pool: &Pool, before: &[usize], below: u16) ->
         }
         let Some((takes, puts)) = effect(code, pool, at) else { return false };
         if below < puts {
-            return opcode == ALOAD_0;
+            return opcode == ALOAD_0 && keeps_this
+                || opcode == opcode::GETSTATIC
+                    && reference(code, pool, at).is_some_and(|member| fields.is_constant(&member));
         }
         below = below - puts + takes;
     }
@@ -92,6 +101,7 @@ pub(crate) fn place_of_object(code: &Code, pool: &Pool, at: usize) -> Option<u16
 #[cfg(test)]
 mod tests {
     use foretell_classfile::pool::Reference;
+    use rustc_hash::FxHashSet;
 
     use super::*;
 
@@ -106,9 +116,26 @@ mod tests {
             Code { bytes, ..Code::default() }
         };
         let (mine, other) = (of(ALOAD_0), of(ALOAD_0 + 1));
+        let finals = FxHashSet::default();
+        let fields = Fields { class: b"A", finals: &finals, constants: &finals };
+        let is_this =
+            |code: &Code, before: &[usize], below| is_known(code, &pool, (fields, true), before, below);
         assert_eq!(place_of_object(&mine, &pool, 7), Some(2));
-        assert!(is_this(&mine, &pool, &[0, 1, 2, 5, 6], 2) && is_this(&mine, &pool, &[0, 1], 0));
-        assert!(!is_this(&other, &pool, &[0, 1, 2, 5, 6], 2));
-        assert!(!is_this(&mine, &pool, &[5, 6], 2), "it was pushed before all paths came together");
+        assert!(is_this(&mine, &[0, 1, 2, 5, 6], 2) && is_this(&mine, &[0, 1], 0));
+        assert!(!is_this(&other, &[0, 1, 2, 5, 6], 2));
+        assert!(!is_this(&mine, &[5, 6], 2), "it was pushed before all paths came together");
+    }
+
+    #[test]
+    fn a_constant_of_the_class_is_known() {
+        let mut pool = Pool::default();
+        let field = pool.add_field(Reference { class: b"A", name: b"LOCK", descriptor: b"LLock;" });
+        let [high, low] = field.expect("it is small").to_be_bytes();
+        let code = Code { bytes: vec![opcode::GETSTATIC, high, low], ..Code::default() };
+        let (none, some) = (FxHashSet::default(), FxHashSet::from_iter([Box::from(&b"LOCK"[..])]));
+        let is_constant = |class, constants| {
+            is_known(&code, &pool, (Fields { class, finals: &none, constants }, false), &[0], 0)
+        };
+        assert!(is_constant(b"A", &some) && !is_constant(b"A", &none) && !is_constant(b"B", &some));
     }
 }

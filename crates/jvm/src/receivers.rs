@@ -7,11 +7,12 @@ use foretell_turns::turn::Turn;
 use rustc_hash::FxHashMap;
 
 use crate::access;
+use crate::acts::Returned;
 use crate::agent::tool;
 use crate::content::{self, Collection};
 use crate::jdk::{self, Effect};
-use crate::jni::{Jni, Object};
-use crate::library::{self, Act, Model, Sharing};
+use crate::jni::{Id, Jni, Object};
+use crate::library::{self, Act, Content, Model, Sharing};
 use crate::locks;
 use crate::objects;
 use crate::registry::{self, Target};
@@ -25,6 +26,48 @@ pub(crate) struct Class {
     model: Option<&'static Model>,
     /// The library's class that it is, or that it extends first.
     of_jdk: &'static [u8],
+    /// What tells how much there is in an object, if it is a collection.
+    size: Option<Size>,
+}
+
+/// The method that tells how much there is in an object.
+#[derive(Clone, Copy, Debug)]
+struct Size(Id);
+
+// SAFETY: ids are good on all threads.
+unsafe impl Send for Size {}
+
+/// How much there was in a collection before a call.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Measured {
+    /// For the thread that makes the call.
+    jni: Jni,
+    object: Object,
+    method: Id,
+    before: i32,
+}
+
+impl Measured {
+    fn new(jni: Jni, object: Object, Size(method): Size) -> Measured {
+        Measured { jni, object: jni.new_global(object), method, before: 0 }
+    }
+
+    /// The call begins, and has the monitor that it needs.
+    pub(crate) fn begin(&mut self) {
+        self.before = self.jni.call_int(self.object, self.method, std::ptr::null());
+    }
+
+    /// Whether there is more or less now. To be asked once.
+    pub(crate) fn has_changed(self) -> bool {
+        let now = self.jni.call_int(self.object, self.method, std::ptr::null());
+        self.jni.delete_global(self.object);
+        now != self.before
+    }
+
+    /// Nothing is asked any more.
+    pub(crate) fn forget(self) {
+        self.jni.delete_global(self.object);
+    }
 }
 
 impl Class {
@@ -62,7 +105,13 @@ fn look(jni: Jni, class: Object) -> Class {
     }
     let of_jdk = of_jdk.unwrap_or(b"java/lang/Object");
     // A class of the program may override what it inherits.
-    Class { name, model: model.filter(|_| name == of_jdk), of_jdk }
+    let is_of_jdk = name == of_jdk;
+    let names = [c"size", c"length"].into_iter().filter(|_| is_of_jdk);
+    let size = names.into_iter().find_map(|name| {
+        let method = jni.method(class, name.as_ptr(), c"()I".as_ptr());
+        (!jni.forget_exception() && !method.is_null()).then_some(Size(method))
+    });
+    Class { name, model: model.filter(|_| is_of_jdk), of_jdk, size }
 }
 
 /// What is known of the object whose method is called.
@@ -73,6 +122,8 @@ pub(crate) struct Receiver {
     pub(crate) act: Option<Act>,
     /// The collection that the object is, or is a view of.
     pub(crate) collection: Option<Collection>,
+    /// How much there is in it, if the call may change that.
+    pub(crate) measured: Option<Measured>,
     /// What the call leads to, by the class of the object.
     pub(crate) target: Target,
 }
@@ -104,6 +155,15 @@ pub(crate) fn receiver(jni: Jni, turn: &Turn, site: &Site, object: Object) -> Op
     let class = class_of(jni, object);
     let address = objects::address(jni, turn, object);
     let collection = collection(&class, address);
+    // Wrappers hand out the iterators of what they wrap.
+    let is_bare =
+        |of: &Collection| of.monitor != of.content && matches!(&*member.name, b"iterator" | b"listIterator");
+    let collection = match collection {
+        Some(of) if of.sharing == Sharing::Guarded && is_bare(&of) => {
+            Some(Collection { sharing: Sharing::Plain, monitor: 0, ..of })
+        }
+        other => other,
+    };
     let act = match (class.model, collection) {
         // A part of a lock that is not known is no lock.
         (Some(_), _) if is_part_of_lock(class.name) && !locks::is_part(address) => Some(Act::Fence),
@@ -128,26 +188,26 @@ pub(crate) fn receiver(jni: Jni, turn: &Turn, site: &Site, object: Object) -> Op
         Target::Outside(Effect::Nothing) if !is_value(&class) => Target::Outside(Effect::Ordered),
         other => other,
     };
-    Some(Receiver { address, act, collection, target })
+    let may_change = matches!(act, Some(Act::Content(Content::Writes | Content::Resizes)))
+        && collection.is_some_and(|of| matches!(of.sharing, Sharing::Plain | Sharing::Guarded));
+    let measured = class.size.filter(|_| may_change).map(|size| Measured::new(jni, object, size));
+    Some(Receiver { address, act, collection, measured, target })
 }
 
 fn is_part_of_lock(class: &[u8]) -> bool {
     class.starts_with(b"java/util/concurrent/locks/ReentrantReadWriteLock$")
 }
 
-/// Whether an object may be a part of a collection that calls return: an entry, an iterator, or a view.
-pub(crate) fn is_part(jni: Jni, object: Object) -> bool {
+/// What matters of an object that a call has returned.
+pub(crate) fn returned(jni: Jni, address: u64, object: Object) -> Returned {
     let class = class_of(jni, object);
-    let ends = [&b"Node"[..], b"Entry", b"TreeNode", b"Itr", b"Iterator"];
-    class.model.is_none()
-        && class.name.contains(&b'$')
-        && ends.iter().any(|end| class.name.ends_with(end))
-        && class.is_of_jdk()
-}
-
-/// Whether methods of an object take its monitor.
-pub(crate) fn is_guarded(jni: Jni, object: Object) -> bool {
-    matches!(class_of(jni, object).model, Some(Model::Collection { sharing: Sharing::Guarded, .. }))
+    let is_inner = class.model.is_none() && class.is_of_jdk() && class.name.contains(&b'$');
+    let ends = |ends: &[&[u8]]| is_inner && ends.iter().any(|end| class.name.ends_with(end));
+    Returned::Object {
+        address,
+        is_part: ends(&[b"Itr", b"Iterator", b"Node", b"Entry"]),
+        is_guarded: matches!(class.model, Some(Model::Collection { sharing: Sharing::Guarded, .. })),
+    }
 }
 
 /// Objects that never change, and whose methods call no others.

@@ -25,7 +25,7 @@ use crate::helper;
 use crate::jdk::{self, Effect};
 use crate::library;
 use crate::lines::Lines;
-use crate::receiver::{is_this, place_of_object};
+use crate::receiver::{is_known, place_of_object};
 use crate::registry;
 use crate::sites::{self, Member, MethodInfo, Site, What};
 use crate::types::shown;
@@ -55,7 +55,8 @@ pub(crate) fn rewrite(bytes: &[u8]) -> Result<Option<Vec<u8>>, Error> {
             places: Vec::new(),
             initialises,
             without: Vec::new(),
-            finals: finals(&class),
+            finals: finals(&class, false),
+            constants: finals(&class, true),
         };
         result = writer.class(&mut class).map(|()| std::mem::take(&mut writer.without));
         let table = table(&class, &writer.sites, &writer.places);
@@ -117,8 +118,10 @@ struct Writer {
     initialises: bool,
     /// Names and types of methods that have no hooks.
     without: Vec<Box<[u8]>>,
-    /// Names of fields of objects that never change.
+    /// Names of fields of objects that never change,
     finals: FxHashSet<Box<[u8]>>,
+    /// and of static ones.
+    constants: FxHashSet<Box<[u8]>>,
 }
 
 impl Writer {
@@ -162,7 +165,7 @@ impl Writer {
         };
         let own = self.number();
         self.add(What::Method(about), false, own, lines.first());
-        let about_fields = Fields { class: class.name(), finals: &self.finals };
+        let about_fields = Fields { class: class.name(), finals: &self.finals, constants: &self.constants };
         let decided = flow(&code, &class.pool, about_fields)?;
         let mut hooks = Method {
             writer: self,
@@ -306,21 +309,21 @@ impl Method<'_> {
             if targets.contains(&at) || handlers.contains(&at) {
                 before.clear();
             }
-            let of_this = keeps_this
-                && place_of_object(self.code, &self.pool, at)
-                    .is_some_and(|below| is_this(self.code, &self.pool, &before, below));
+            let fields = self.fields();
+            let is_known_object = place_of_object(self.code, &self.pool, at)
+                .is_some_and(|below| is_known(self.code, &self.pool, (fields, keeps_this), &before, below));
             match opcode {
                 opcode::GETFIELD | opcode::PUTFIELD | opcode::GETSTATIC | opcode::PUTSTATIC => {
-                    self.field(at, opcode, of_this, unborn.is_some())?;
+                    self.field(at, opcode, is_known_object, unborn.is_some())?;
                 }
                 opcode::IALOAD..=opcode::SALOAD => self.load_element(at)?,
                 opcode::IASTORE..=opcode::SASTORE => self.store_element(at, opcode)?,
                 MONITORENTER | MONITOREXIT => {
                     let of_constant = is_constant_for_block(self.code, &before);
-                    self.monitor(at, opcode, of_this || of_constant)?;
+                    self.monitor(at, opcode, is_known_object || of_constant)?;
                 }
                 opcode::INVOKEVIRTUAL..=opcode::INVOKEINTERFACE => {
-                    self.invoke(at, opcode, of_this)?;
+                    self.invoke(at, opcode, is_known_object)?;
                     unborn = self.count_constructors(at, unborn);
                 }
                 opcode::INVOKEDYNAMIC => self.invoke_dynamic(at)?,
@@ -360,10 +363,10 @@ impl Method<'_> {
     }
 
     fn fields(&self) -> Fields<'_> {
-        Fields { class: &self.class, finals: &self.writer.finals }
+        Fields { class: &self.class, finals: &self.writer.finals, constants: &self.writer.constants }
     }
 
-    fn field(&mut self, at: usize, opcode: u8, of_this: bool, is_unborn: bool) -> Result<(), Error> {
+    fn field(&mut self, at: usize, opcode: u8, is_known_object: bool, is_unborn: bool) -> Result<(), Error> {
         let member = reference(self.code, &self.pool, at).ok_or(Error::Malformed)?;
         let is_static = matches!(opcode, opcode::GETSTATIC | opcode::PUTSTATIC);
         let is_own = *member.owner == *self.class;
@@ -375,7 +378,7 @@ impl Method<'_> {
         }
         let (owner, wide) = (member.owner.clone(), places(&member.descriptor) == 2);
         let value = passed_as(&member.descriptor);
-        let decides = !(is_static || of_this);
+        let decides = !(is_static || is_known_object);
         let site = self.site(What::Field(member), decides, at);
         let mut before = Vec::new();
         match opcode {
@@ -450,7 +453,7 @@ impl Method<'_> {
         Ok(())
     }
 
-    fn invoke(&mut self, at: usize, opcode: u8, of_this: bool) -> Result<(), Error> {
+    fn invoke(&mut self, at: usize, opcode: u8, is_known_object: bool) -> Result<(), Error> {
         let member = reference(self.code, &self.pool, at).ok_or(Error::Malformed)?;
         let is_static = opcode == opcode::INVOKESTATIC;
         match (&*member.name, &*member.descriptor) {
@@ -462,7 +465,7 @@ impl Method<'_> {
         if is_unhooked(&member) {
             return self.mark(at, &member);
         }
-        let decides = !(is_static || of_this || *member.name == *b"<init>");
+        let decides = !(is_static || is_known_object || *member.name == *b"<init>");
         // Where the code says which class's method is meant, that of the object does not matter.
         let is_virtual = matches!(opcode, opcode::INVOKEVIRTUAL | opcode::INVOKEINTERFACE);
         self.call_outside(at, member, decides, is_virtual)
@@ -652,10 +655,10 @@ fn put_local(out: &mut Vec<u8>, opcode: u8, index: u16) {
     }
 }
 
-/// The fields of objects of a class that never change once these are made.
-fn finals(class: &Class) -> FxHashSet<Box<[u8]>> {
+/// The fields of a class that never change once its objects are made, or it is initialised if they are static.
+fn finals(class: &Class, are_static: bool) -> FxHashSet<Box<[u8]>> {
     let is_final = |field: &&foretell_classfile::class::Member| {
-        field.access & access::FINAL != 0 && field.access & access::STATIC == 0
+        field.access & access::FINAL != 0 && (field.access & access::STATIC != 0) == are_static
     };
     class.fields.iter().filter(is_final).map(|field| class.pool.text(field.name).into()).collect()
 }

@@ -13,7 +13,7 @@ use rustc_hash::FxHashSet;
 use crate::channels::Task;
 use crate::content::Collection;
 use crate::library::Act;
-use crate::receivers::{Argument, Receiver};
+use crate::receivers::{Argument, Measured, Receiver};
 
 /// Among what a call keeps its order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -38,6 +38,8 @@ pub(crate) struct Deed {
     pub(crate) collection: Option<Collection>,
     /// and another one that it reads.
     pub(crate) argument: Option<Collection>,
+    /// How much there was in the collection before.
+    pub(crate) measured: Option<Measured>,
     /// It has called the program back.
     pub(crate) has_called_back: bool,
     /// How often the thread held the lock that it gives up for a while.
