@@ -74,12 +74,12 @@ impl WordParts {
         is_kept
     }
 
-    /// The access that is being made touches these bytes of the word, given as bits.
+    /// The access that is being made touches these bytes of the word, given as bits. It is no repetition.
     pub(crate) fn access(&mut self, word: u64, bytes: u8, how: How, scene: &mut Scene<'_>) {
         if how.is_atomic() {
             // A plain write ends release sequences that may begin here.
             self.rewritten = Epoch::NONE;
-        } else if self.is_kept_in(scene, bytes, how.writes()) {
+        } else if self.ordered.is_some() && self.is_kept_in(scene, bytes, how.writes()) {
             return;
         }
         self.make_cells();
