@@ -4,9 +4,7 @@
 //! wanted, only the latest access of each kind at each location is kept: if an earlier access of the same thread, at
 //! the same place and under the same locks, is not ordered before an event, then neither is the later one.
 
-use std::collections::BTreeMap;
-
-use foretell_trace::{Access, AccessKind, EventId, Loc, LockId, ThreadId};
+use foretell_trace::{Access, AccessKind, EventId, Loc, LockId, ThreadId, VarId};
 use rustc_hash::FxHashMap;
 
 use crate::clock::{Clock, Time};
@@ -44,6 +42,11 @@ struct TrailAccess {
 type Key = (Loc, AccessKind, bool);
 
 impl TrailAccess {
+    fn of(now: &Now) -> TrailAccess {
+        let Access { kind, atomic, .. } = now.access;
+        TrailAccess { id: now.id, loc: now.loc, time: now.time, kind, atomic }
+    }
+
     fn key(&self) -> Key {
         (self.loc, self.kind, self.atomic)
     }
@@ -59,7 +62,7 @@ struct Trail {
     entries: Vec<Option<TrailAccess>>,
     gaps: usize,
     /// Where the entry of each key stands, once the trail is no longer short.
-    index: FxHashMap<Key, usize>,
+    index: Option<Box<FxHashMap<Key, usize>>>,
 }
 
 impl Trail {
@@ -79,37 +82,37 @@ impl Trail {
             self.entries[position] = None;
             self.gaps += 1;
         }
-        if !self.index.is_empty() {
-            self.index.insert(past.key(), self.entries.len());
+        if let Some(index) = &mut self.index {
+            index.insert(past.key(), self.entries.len());
         }
         self.entries.push(Some(past));
         if self.gaps > SHORT_TRAIL && self.gaps > self.entries.len() / 2 {
             self.close_gaps();
-        } else if self.index.is_empty() && self.entries.len() - self.gaps > SHORT_TRAIL {
+        } else if self.index.is_none() && self.entries.len() - self.gaps > SHORT_TRAIL {
             self.build_index();
         }
     }
 
     fn position(&self, key: Key) -> Option<usize> {
-        if self.index.is_empty() {
-            self.entries.iter().rposition(|entry| entry.is_some_and(|past| past.key() == key))
-        } else {
-            self.index.get(&key).copied()
+        match &self.index {
+            None => self.entries.iter().rposition(|entry| entry.is_some_and(|past| past.key() == key)),
+            Some(index) => index.get(&key).copied(),
         }
     }
 
     fn close_gaps(&mut self) {
         self.entries.retain(Option::is_some);
         self.gaps = 0;
-        if !self.index.is_empty() {
+        if self.index.is_some() {
             self.build_index();
         }
     }
 
     fn build_index(&mut self) {
         let entries = self.entries.iter().enumerate();
-        self.index.clear();
-        self.index.extend(entries.filter_map(|(position, entry)| Some((entry.as_ref()?.key(), position))));
+        let index = self.index.get_or_insert_default();
+        index.clear();
+        index.extend(entries.filter_map(|(position, entry)| Some((entry.as_ref()?.key(), position))));
     }
 
     /// The accesses after `known`, latest first.
@@ -125,13 +128,30 @@ struct LockSetGroup {
     touched: Clock,
     /// The time of each thread's last write.
     written: Clock,
-    /// By the index of the thread.
-    trails: BTreeMap<usize, Trail>,
+    /// Sorted by thread.
+    trails: Vec<(ThreadId, Trail)>,
 }
 
-/// The accesses to one variable.
+/// The accesses to one variable. Most variables of a large program need no more room than one access.
 #[derive(Debug, Default)]
-struct Var {
+enum Var {
+    #[default]
+    Untouched,
+    Once(OnlyAccess),
+    Often(Box<Groups>),
+}
+
+/// The only access to a variable, or the last of several that are alike.
+#[derive(Clone, Copy, Debug)]
+struct OnlyAccess {
+    locks: LockSetId,
+    thread: ThreadId,
+    past: TrailAccess,
+}
+
+/// The accesses to one variable, if there are several.
+#[derive(Debug, Default)]
+struct Groups {
     /// The lock sets that it was accessed under. Only grows.
     locks: Vec<LockSetId>,
     /// The accesses under each of them.
@@ -150,7 +170,11 @@ impl Accesses {
     /// Reports each conflicting access of another thread that `clock` does not know and that no common lock keeps
     /// apart.
     pub(crate) fn check(&self, now: &Now, clock: &Clock, sets: &LockSets, reports: &mut Reports) {
-        let Some(var) = self.vars.get(now.access.var.index()) else { return };
+        let var = match self.vars.get(now.access.var.index()) {
+            None | Some(Var::Untouched) => return,
+            Some(Var::Once(only)) => return only.check(now, clock, sets, reports),
+            Some(Var::Often(groups)) => groups,
+        };
         if var.guard.is_some_and(|guard| sets.contains(now.locks, guard)) {
             return;
         }
@@ -165,18 +189,68 @@ impl Accesses {
     /// Remembers the access.
     pub(crate) fn record(&mut self, now: &Now, sets: &LockSets, wanted: Pairs) {
         let var = at(&mut self.vars, now.access.var.index());
-        let position = match var.locks.iter().position(|&locks| locks == now.locks) {
-            Some(position) => position,
-            None => var.add_group(now.locks, sets),
-        };
-        var.groups[position].record(now, wanted);
+        match var {
+            Var::Untouched => *var = Var::Once(OnlyAccess::of(now)),
+            Var::Once(only) if wanted == Pairs::ByLocation && only.is_like(now) => {
+                only.past = TrailAccess::of(now);
+            }
+            Var::Once(only) => {
+                let mut groups = Box::<Groups>::default();
+                groups.record(&only.now(now.access.var), sets, wanted);
+                groups.record(now, sets, wanted);
+                *var = Var::Often(groups);
+            }
+            Var::Often(groups) => groups.record(now, sets, wanted),
+        }
     }
 }
 
-impl Var {
+impl OnlyAccess {
+    fn of(now: &Now) -> OnlyAccess {
+        OnlyAccess { locks: now.locks, thread: now.thread, past: TrailAccess::of(now) }
+    }
+
+    /// As it was when it happened.
+    fn now(&self, var: VarId) -> Now {
+        let TrailAccess { id, loc, time, kind, atomic } = self.past;
+        Now { id, loc, thread: self.thread, access: Access { var, kind, atomic }, time, locks: self.locks }
+    }
+
+    fn is_like(&self, now: &Now) -> bool {
+        (self.locks, self.thread, self.past.key()) == (now.locks, now.thread, TrailAccess::of(now).key())
+    }
+
+    fn check(&self, now: &Now, clock: &Clock, sets: &LockSets, reports: &mut Reports) {
+        let past = self.now(now.access.var);
+        if self.thread != now.thread
+            && past.time > clock.get(self.thread)
+            && past.access.conflicts_with(now.access)
+            && sets.are_disjoint(self.locks, now.locks)
+            && !reports.is_over_full()
+            && reports.is_news(past.loc, now.loc)
+        {
+            reports.push((past.id, past.loc), (now.id, now.loc));
+        }
+    }
+}
+
+impl Groups {
+    fn record(&mut self, now: &Now, sets: &LockSets, wanted: Pairs) {
+        let position = match self.locks.iter().position(|&locks| locks == now.locks) {
+            Some(position) => position,
+            None => self.add_group(now.locks, sets),
+        };
+        self.groups[position].record(now, wanted);
+    }
+
     #[cold]
     fn add_group(&mut self, locks: LockSetId, sets: &LockSets) -> usize {
         let first = self.locks.is_empty();
+        // Most variables have one.
+        if first {
+            self.locks.reserve_exact(1);
+            self.groups.reserve_exact(1);
+        }
         self.locks.push(locks);
         self.groups.push(LockSetGroup::default());
         // Once there is no common lock there never will be one again.
@@ -198,7 +272,7 @@ impl LockSetGroup {
             if thread == now.thread || last <= known {
                 continue;
             }
-            let trail = self.trails.get(&thread.index());
+            let trail = self.place(thread).ok().map(|place| &self.trails[place].1);
             for past in trail.into_iter().flat_map(|trail| trail.after(known)) {
                 let access = Access { var: now.access.var, kind: past.kind, atomic: past.atomic };
                 if access.conflicts_with(now.access) && reports.is_news(past.loc, now.loc) {
@@ -209,16 +283,23 @@ impl LockSetGroup {
     }
 
     fn record(&mut self, now: &Now, wanted: Pairs) {
-        let Access { kind, atomic, .. } = now.access;
         self.touched.set(now.thread, now.time);
-        if kind.writes() {
+        if now.access.kind.writes() {
             self.written.set(now.thread, now.time);
         }
-        let past = TrailAccess { id: now.id, loc: now.loc, time: now.time, kind, atomic };
-        let trail = self.trails.entry(now.thread.index()).or_default();
+        let place = self.place(now.thread).unwrap_or_else(|place| {
+            self.trails.insert(place, (now.thread, Trail::default()));
+            place
+        });
+        let (trail, past) = (&mut self.trails[place].1, TrailAccess::of(now));
         match wanted {
             Pairs::All => trail.append(past),
             Pairs::ByLocation => trail.replace(past),
         }
+    }
+
+    /// Where the trail of the thread is, or would be.
+    fn place(&self, thread: ThreadId) -> Result<usize, usize> {
+        self.trails.binary_search_by_key(&thread, |trail| trail.0)
     }
 }

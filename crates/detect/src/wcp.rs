@@ -120,10 +120,16 @@ struct GuardedClocks {
     touched: LatestEnds,
     /// Ends of exclusive sections that wrote it.
     written: LatestEnds,
-    /// The last shared section's end of each thread that touched it.
-    shared_touched: Vec<Arc<SectionEnd>>,
+    /// The same for shared sections, if there were any.
+    shared: Option<Box<SharedEnds>>,
+}
+
+#[derive(Debug, Default)]
+struct SharedEnds {
+    /// The last shared section's end of each thread that touched the variable.
+    touched: Vec<Arc<SectionEnd>>,
     /// The last shared section's end of each thread that wrote it.
-    shared_written: Vec<Arc<SectionEnd>>,
+    written: Vec<Arc<SectionEnd>>,
 }
 
 /// The last end, and the last end of any other thread.
@@ -165,8 +171,10 @@ impl GuardedClocks {
         if let Some(end) = exclusive.of_others(thread) {
             learn_end(known, end);
         }
-        if mode == LockMode::Exclusive {
-            let shared = if writes { &self.shared_touched } else { &self.shared_written };
+        if mode == LockMode::Exclusive
+            && let Some(shared) = &self.shared
+        {
+            let shared = if writes { &shared.touched } else { &shared.written };
             for end in shared.iter().filter(|end| end.thread != thread) {
                 learn_end(known, end);
             }
@@ -182,9 +190,10 @@ impl GuardedClocks {
                 }
             }
             LockMode::Shared => {
-                put_shared(&mut self.shared_touched, end);
+                let shared = self.shared.get_or_insert_default();
+                put_shared(&mut shared.touched, end);
                 if written {
-                    put_shared(&mut self.shared_written, end);
+                    put_shared(&mut shared.written, end);
                 }
             }
         }
