@@ -8,6 +8,7 @@ mod asked;
 mod cpu;
 mod debian;
 mod explore;
+mod families;
 mod files;
 mod hidden;
 mod native;
@@ -39,7 +40,7 @@ use xtask::process::{must, release};
 /// A measurement that can be asked for by name.
 type Measurement = (&'static str, fn(&mut Record) -> Result<(), String>);
 
-const MEASUREMENTS: [Measurement; 15] = [
+const MEASUREMENTS: [Measurement; 16] = [
     ("read", reading),
     ("detect", detecting),
     ("syncp", sync_preserving),
@@ -47,6 +48,7 @@ const MEASUREMENTS: [Measurement; 15] = [
     ("predict", whole_command),
     ("memory", memory),
     ("exact", pairs::exact),
+    ("families", families::deciding),
     ("auto", everything),
     ("explore", explore::exploring),
     ("z3", pairs::deciding),

@@ -8,8 +8,8 @@
 //! The rules, for a read `r` that must see the write `c`, and another write `w` of the same variable:
 //! * `c` runs, before `r`, and its thread saw what it saw up to `c`, or at least where that matters to what `c` writes;
 //! * `w` before `r` implies `w` before `c`; `c` before `w` implies `r` before `w`;
-//! * of several writes that `r` may see, those that are after `r` or overwritten before `r` drop out, and what is
-//!   before all that are left is before `r`;
+//! * of several writes that `r` may see, those that are after `r` or overwritten before `r` drop out; what is before all
+//!   that are left is before `r`, and a write that all of these are before comes after `r`;
 //!
 //! and for two sections of one lock that exclude each other:
 //! * if one begins before an event of the other runs, it has ended before the other begins;
@@ -20,6 +20,7 @@
 
 mod observe;
 mod sources;
+mod spans;
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -91,6 +92,8 @@ pub(crate) enum Why {
     Overwrites,
     /// Whatever this read sees comes after the earlier one.
     AnySource,
+    /// The later one would overwrite whatever the earlier one may see.
+    OverwritesAny,
     /// Two sections exclude each other, and this event of the later one cannot come first.
     WindowSection(u32),
     /// The section of the later one cannot end.

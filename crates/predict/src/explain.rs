@@ -121,6 +121,7 @@ impl Teller<'_> {
             }
             Why::Between(read) => format!(", or else {} would see what it writes", self.event(read)),
             Why::Overwrites => ", because the second overwrites what the first must see".to_string(),
+            Why::OverwritesAny => ", because the second overwrites all that the first may see".to_string(),
             Why::AnySource => ", because the second cannot see anything earlier".to_string(),
             Why::WindowSection(event) => {
                 format!(

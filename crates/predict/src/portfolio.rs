@@ -13,7 +13,7 @@ use crate::states::{Explored, States, TrialOrder};
 /// How many states are looked at before the clause-learning search begins, in a window that a larger one follows,
 const FEW_STATES: usize = 500;
 /// and in the last one.
-const FIRST_STATES: usize = 50_000;
+const FIRST_STATES: usize = 4_000;
 /// How many conflicts the clause-learning search may have in its first turn, if it has no other limit.
 const FIRST_CONFLICTS: u64 = 100;
 /// Each turn is so many times as long as the one before.
@@ -21,7 +21,7 @@ const GROWTH: usize = 4;
 /// Beams see so many times as many states in their turn: they keep few.
 const BEAM_ROOM: usize = 100;
 /// In a window of so many events even the first turn of the clause-learning search takes long.
-const MANY_EVENTS: u32 = 2000;
+const MANY_EVENTS: u32 = 20_000;
 /// How many bytes the states of one search may take.
 const MOST_BYTES: usize = 64 << 20;
 

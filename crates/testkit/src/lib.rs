@@ -22,6 +22,7 @@ pub mod busy;
 pub mod computed;
 pub mod corpus;
 pub mod depending;
+pub mod families;
 pub mod java;
 pub mod locked;
 pub mod native;

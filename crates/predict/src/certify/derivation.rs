@@ -111,6 +111,9 @@ impl Closure<'_> {
                 Axiom::Between { read: from, write, other: to }
             }
             Why::AnySource => self.choice(to, &[]),
+            Why::OverwritesAny => {
+                Axiom::Choice { read: from, exclusions: self.exclusions(from, &[to]).into() }
+            }
             Why::WindowSection(_) | Why::Endless => {
                 let Some(number) = self.window.section_ending(from) else { return };
                 Axiom::Exclusion(self.window.sections[number as usize].acquire, to)
@@ -159,16 +162,17 @@ impl Closure<'_> {
 
     /// That the read sees one of the writes that it may see, as far as is known, or one of these.
     pub(crate) fn choice(&self, read: u32, kept: &[u32]) -> Axiom {
-        let mut exclusions = self.exclusions(read);
+        let last: Vec<u32> = self.last_writes_before(read).collect();
+        let mut exclusions = self.exclusions(read, &last);
         exclusions.retain(|&exclusion| !kept.iter().any(|&source| excludes(self.window, exclusion, source)));
         Axiom::Choice { read, exclusions: exclusions.into() }
     }
 
-    fn exclusions(&self, read: u32) -> Vec<Exclusion> {
+    /// What the read does not see, given that these writes come before it.
+    fn exclusions(&self, read: u32, last: &[u32]) -> Vec<Exclusion> {
         let window = self.window;
         let all = sources(window, read);
         let mut exclusions = Vec::new();
-        let last: Vec<u32> = self.last_writes_before(read).collect();
         let mut threads: Vec<u32> = all
             .iter()
             .filter(|&&source| source != ENTRY)
@@ -177,7 +181,7 @@ impl Closure<'_> {
         threads.sort_unstable();
         threads.dedup();
         for thread in threads {
-            exclusions.extend(self.overwritten(thread, &last));
+            exclusions.extend(self.overwritten(thread, last));
             exclusions.extend(self.later(thread, read));
         }
         exclusions.extend(last.first().map(|&other| Exclusion::NotInitial(other)));

@@ -96,10 +96,18 @@ impl Closure<'_> {
                 [] => return Err(self.no_source(read)),
                 &[OUTSIDE] => self.observe_outside(read),
                 &[source] => self.determine(read, source),
-                few if few.len() <= FEW_SOURCES && few.iter().all(|&source| source < OUTSIDE) => {
-                    self.after_any(read, few);
+                few => {
+                    let spans = self.spans(read);
+                    if few.len() <= FEW_SOURCES && few.iter().all(|&source| source < OUTSIDE) {
+                        self.after_any(read, few);
+                    } else if let Some(spans) = spans.as_ref().filter(|_| !few.contains(&ENTRY)) {
+                        let first: Vec<u32> = spans.iter().map(|span| span.first).collect();
+                        self.after_any(read, &first);
+                    }
+                    if let Some(spans) = spans {
+                        self.before_overwriting(read, &spans);
+                    }
                 }
-                _ => {}
             }
         }
         self.undetermined = undetermined;
@@ -138,7 +146,7 @@ impl Closure<'_> {
     }
 
     /// Adds an edge between events that run, unless it is known.
-    fn news(&mut self, from: u32, to: u32, why: Why) {
+    pub(super) fn news(&mut self, from: u32, to: u32, why: Why) {
         if !self.runs(from) || !self.is_before(from, to) {
             self.tasks.push_back(Task::Order { from, to, why });
         }

@@ -71,7 +71,7 @@ impl Closure<'_> {
     }
 
     /// Whether a read may see something from outside of the window.
-    fn can_see_outside(&self, read: u32, outside: u32) -> bool {
+    pub(super) fn can_see_outside(&self, read: u32, outside: u32) -> bool {
         let outside = self.window.outside(outside);
         outside.absent
             || (outside.initial && !self.is_overwritten_at_entry(read))
@@ -98,7 +98,7 @@ impl Closure<'_> {
     }
 
     /// Whether a read may see a write, as far as is known; `last` are the last writes before the read.
-    fn can_see(&self, read: u32, write: u32, last: &[u32]) -> bool {
+    pub(super) fn can_see(&self, read: u32, write: u32, last: &[u32]) -> bool {
         let window = self.window;
         let thread = window.thread[write as usize] as usize;
         if write == read || window.place[write as usize] >= window.limit[thread] {
