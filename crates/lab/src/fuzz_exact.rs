@@ -18,6 +18,7 @@ use foretell_predict::{
 use foretell_testkit::brute::{self, Rules};
 use foretell_testkit::depending;
 use foretell_testkit::random::Random;
+use foretell_testkit::spinning;
 use foretell_testkit::tiny::{self, Features, Shape};
 use foretell_trace::{EventId, Op, Trace};
 use foretell_witness::proof::{self, TraceFacts};
@@ -35,6 +36,8 @@ const RULES: [(Model, Rules); 3] = [
     (Model::SameValue, Rules::SameValue),
     (Model::ControlFlow, Rules::ControlFlow),
 ];
+/// By how many events windows around a pair exceed it, so that tiny traces have several.
+const MARGINS: [&[u32]; 2] = [&[0, 2, 5, 9], &[100]];
 /// A trace with more states than this is left out: it would take too long.
 const STATES: usize = 300_000;
 /// The brute force has more, and is slower.
@@ -62,7 +65,13 @@ pub(crate) fn run(args: &[String]) -> Result<ExitCode, String> {
         && traces.is_none_or(|traces| tally.traces - tally.too_large < traces)
     {
         let seed = seeds.bits();
-        let text = tiny::trace(seed, shape(&mut Random::new(seed)));
+        let random = &mut Random::new(seed);
+        // Every third is one of threads that synchronise by atomic variables.
+        let text = if random.once_in(3) {
+            spinning::trace(seed, 2 + random.below(3), 10 + random.below(10))
+        } else {
+            tiny::trace(seed, shape(random))
+        };
         // Every other trace tells which reads matter.
         let complete = if seed.is_multiple_of(2) { depending::at_random } else { |_, trace| trace };
         let trace = complete(seed, foretell_testkit::trace(&text));
@@ -310,14 +319,16 @@ fn numbers(races: &Races) -> brute::Races {
 
 type Races = BTreeSet<(EventId, EventId)>;
 
-/// The pairs that the technique proves and those that it refutes, by whatever search.
+/// The pairs that the technique proves and those that it refutes, by whatever search, and however windows grow.
 fn answers(technique: Technique, trace: &Trace, window: Option<usize>) -> Result<(Races, Races), String> {
-    let answers = answers_by(technique, trace, window, Portfolio::All)?;
-    for portfolio in Portfolio::EACH {
-        let others = answers_by(technique, trace, window, portfolio)?;
+    let answers = answers_by(technique, trace, window, Portfolio::All, MARGINS[0])?;
+    for (portfolio, margins) in
+        Portfolio::EACH.into_iter().flat_map(|one| MARGINS.map(|margins| (one, margins)))
+    {
+        let others = answers_by(technique, trace, window, portfolio, margins)?;
         if others != answers {
             return Err(format!(
-                "{technique:?} by {portfolio:?}: {others:?}, but by all searches {answers:?}"
+                "{technique:?} by {portfolio:?}, {margins:?}: {others:?}, but by all searches {answers:?}"
             ));
         }
     }
@@ -330,10 +341,12 @@ fn answers_by(
     trace: &Trace,
     window: Option<usize>,
     portfolio: Portfolio,
+    margins: &'static [u32],
 ) -> Result<(Races, Races), String> {
     let predictor = Predictor::new(trace, technique, window, Arc::new(Pool::default()))
         .ok_or("the technique decides no pairs")?
-        .searching_by(portfolio);
+        .searching_by(portfolio)
+        .looking_around(margins);
     let stop = AtomicBool::new(false);
     let budget = Budget { per_pair: Duration::from_secs(60), stop: &stop };
     let mut referee = Referee::new(trace);

@@ -37,6 +37,8 @@ pub(crate) struct Index<'t> {
     /// For each value of each variable, where the list of its writers begins in `writers`.
     values: FxHashMap<(VarId, Value), u32>,
     writers: Vec<WritingThread>,
+    /// The writes of each of these, one after the other.
+    written: Vec<u32>,
     /// The fork of each thread, or [`NONE`].
     forks: Vec<u32>,
     sems: Vec<IndexedSemaphore>,
@@ -80,6 +82,9 @@ pub(crate) struct WritingThread {
     /// Its first and its last write of the value.
     pub(crate) first: u32,
     pub(crate) last: u32,
+    /// Where its writes of the value begin in `written`, and how many they are.
+    begin: u32,
+    count: u32,
     /// Where the next writer of the value is, or [`NONE`].
     next: u32,
 }
@@ -145,6 +150,7 @@ impl<'t> Index<'t> {
             vars: vec![IndexedVariable::default(); names.vars.len()],
             values: FxHashMap::default(),
             writers: Vec::new(),
+            written: Vec::new(),
             forks: vec![NONE; trace.thread_count()],
             sems: vec![IndexedSemaphore::default(); names.sems.len()],
             notified: vec![0; names.conds.len()],
@@ -282,6 +288,11 @@ impl<'t> Index<'t> {
         })
     }
 
+    /// What the thread writes of the value, in its order.
+    pub(crate) fn writes_by(&self, writer: WritingThread) -> &[u32] {
+        &self.written[writer.begin as usize..][..writer.count as usize]
+    }
+
     /// Whether the variable holds the value at first.
     pub(crate) fn is_initial(&self, var: VarId, value: Value) -> bool {
         self.vars[var.index()].initial == Some(value)
@@ -355,6 +366,7 @@ impl<'t> Index<'t> {
     }
 
     fn go_through_memory(&mut self) {
+        let mut written = Vec::new();
         for (index, event) in self.indexed() {
             if let Op::Alloc(var) = event.op {
                 self.vars[var.index()].alloc = index;
@@ -376,10 +388,11 @@ impl<'t> Index<'t> {
                     None => variable.writes_of.push((thread, vec![index])),
                 }
                 if let Some(value) = self.value_after(index) {
-                    self.note_writer(access.var, value, index);
+                    written.push((index, self.note_writer(access.var, value, index)));
                 }
             }
         }
+        self.sort_writes(&written);
         for variable in &mut self.vars {
             // Memory that no read shows in its initial state holds 0, but for allocated memory, which may hold
             // anything.
@@ -389,7 +402,8 @@ impl<'t> Index<'t> {
         }
     }
 
-    fn note_writer(&mut self, var: VarId, value: Value, write: u32) {
+    /// Takes note of a write, and tells the place of its writer in `writers`.
+    fn note_writer(&mut self, var: VarId, value: Value, write: u32) -> u32 {
         // There are fewer threads, and fewer writers, than events.
         let thread = u32::try_from(self.event(write).thread.index()).unwrap_or(NONE);
         let end = u32::try_from(self.writers.len()).unwrap_or(NONE);
@@ -398,13 +412,30 @@ impl<'t> Index<'t> {
         while let Some(writer) = self.writers.get_mut(at as usize) {
             if writer.thread == thread {
                 writer.last = write;
-                return;
+                writer.count += 1;
+                return at;
             }
             at = writer.next;
         }
         let next = if *head == end { NONE } else { *head };
-        self.writers.push(WritingThread { thread, first: write, last: write, next });
+        self.writers.push(WritingThread { thread, first: write, last: write, begin: 0, count: 1, next });
         *head = end;
+        end
+    }
+
+    /// Gives each writer its writes, of all those that show their value.
+    fn sort_writes(&mut self, written: &[(u32, u32)]) {
+        let mut begin = 0;
+        for writer in &mut self.writers {
+            writer.begin = begin;
+            begin += std::mem::take(&mut writer.count);
+        }
+        self.written = vec![NONE; written.len()];
+        for &(write, writer) in written {
+            let writer = &mut self.writers[writer as usize];
+            self.written[(writer.begin + writer.count) as usize] = write;
+            writer.count += 1;
+        }
     }
 
     fn go_through_sections(&mut self) {

@@ -6,7 +6,9 @@
 //! costs, however long the trace is. The last window is the whole trace, where the two are the same, and the answer
 //! is exact.
 
-use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, OnceLock};
+use std::time::Instant;
 
 use foretell_arithmetic::Solver;
 use foretell_detect::Pair;
@@ -29,8 +31,10 @@ use crate::values;
 use crate::verdict::{Budget, Limit, Refutation, Verdict, Witness};
 use crate::window::{Border, Window, WindowQuestion};
 
-/// By how many events the windows around a goal exceed its events on either side.
-const MARGINS: [u32; 4] = [100, 1_000, 10_000, 100_000];
+/// The windows around a goal exceed its events by so many events on either side.
+const MARGINS: &[u32] = &[100, 1_000, 10_000, 100_000];
+/// So many of the windows are looked at before more passes over the trace tell more of what runs before what.
+const GLANCES: usize = 2;
 /// How many conflicts a search may have before a larger window is tried.
 const FIRST_CONFLICTS: u64 = 2000;
 /// A window whose vector clocks would have more entries than this does not fit.
@@ -40,18 +44,31 @@ const LARGEST_CLOCKS: u64 = 1 << 28;
 #[derive(Debug)]
 pub struct Predictor<'t> {
     index: Index<'t>,
+    /// What runs before what, as far as a glance tells,
     causal: Causal,
+    /// and as far as more of them tell, if that is more; found when it is first needed.
+    deeper: OnceLock<Option<Causal>>,
     strategy: PinningStrategy,
     window: Option<u32>,
     /// Solves arithmetic problems.
     solver: Arc<dyn Solver>,
     /// Which searches decide what the closure leaves open.
     portfolio: Portfolio,
+    /// By how many events the windows around a goal exceed its events on either side.
+    margins: &'static [u32],
     /// Windows begin no later than here: nothing after it was observed.
     observed: u32,
     /// The same without barriers at which it is unknown which threads can meet, if there are any: a "no" is asked again
     /// here.
     doubt: Option<Box<Predictor<'t>>>,
+}
+
+/// How much is to be known of what runs before what.
+#[derive(Clone, Copy)]
+enum Depth {
+    /// What one pass over the trace tells.
+    Glance,
+    All,
 }
 
 /// What one window says.
@@ -68,8 +85,8 @@ struct Effort<'a> {
     solver: &'a dyn Solver,
     /// Which searches take part.
     portfolio: Portfolio,
-    /// Whether a "no" is to be explained.
-    explained: bool,
+    /// What is known to run before what, if that is to be used: it saves time, but gives no reasons.
+    causal: Option<&'a Causal>,
 }
 
 impl<'t> Predictor<'t> {
@@ -129,8 +146,18 @@ impl<'t> Predictor<'t> {
         let causal = Causal::new(&index, strategy.model, strategy.same_write);
         let window = window.map(|size| u32::try_from(size).unwrap_or(u32::MAX));
         let observed = if strategy.model == Model::Values { first_hidden(trace) } else { u32::MAX };
-        let portfolio = Portfolio::default();
-        Some(Predictor { index, causal, strategy, window, solver, portfolio, observed, doubt: None })
+        Some(Predictor {
+            index,
+            causal,
+            deeper: OnceLock::new(),
+            strategy,
+            window,
+            solver,
+            portfolio: Portfolio::default(),
+            margins: MARGINS,
+            observed,
+            doubt: None,
+        })
     }
 
     /// The same with these searches only, to compare them.
@@ -138,6 +165,15 @@ impl<'t> Predictor<'t> {
     pub fn searching_by(mut self, portfolio: Portfolio) -> Predictor<'t> {
         self.portfolio = portfolio;
         self.doubt = self.doubt.map(|doubt| Box::new(doubt.searching_by(portfolio)));
+        self
+    }
+
+    /// The same with windows around a goal that exceed its events by so many events on either side, one after the other,
+    /// so that tests need no long traces.
+    #[must_use]
+    pub fn looking_around(mut self, margins: &'static [u32]) -> Predictor<'t> {
+        self.margins = margins;
+        self.doubt = self.doubt.map(|doubt| Box::new(doubt.looking_around(margins)));
         self
     }
 
@@ -152,9 +188,7 @@ impl<'t> Predictor<'t> {
         if let Some(doubt) = &self.doubt {
             return doubt.last_before(event, thread);
         }
-        let of = self.index.event(number(event)).thread.index();
-        let place = self.index.place[event.index()];
-        let count = self.causal.before(of, place, thread.index()).checked_sub(1)?;
+        let count = self.causal.before(number(event), thread.index()).checked_sub(1)?;
         let last = self.index.threads.get(thread.index())?.get(count as usize)?;
         EventId::from_index(*last as usize)
     }
@@ -190,9 +224,10 @@ impl<'t> Predictor<'t> {
             let steps = vec!["no recorded write explains what one of the two saw".to_string()];
             return Verdict::Unreachable(Refutation { steps });
         }
-        let mut effort = Effort { limits, solver: &*self.solver, portfolio: self.portfolio, explained };
+        let causal = Some(&self.causal).filter(|_| !explained);
+        let mut effort = Effort { limits, solver: &*self.solver, portfolio: self.portfolio, causal };
         let verdict = match self.window {
-            None => self.decide_in_all(goal, &mut effort),
+            None => self.decide_in_all(goal, &mut effort, budget.stop),
             Some(size) => self.decide_in_windows(goal, size, &mut effort),
         };
         let verdict = match (verdict, &self.doubt) {
@@ -217,19 +252,52 @@ impl<'t> Predictor<'t> {
         }
     }
 
-    fn decide_in_all(&self, goal: &Goal, effort: &mut Effort<'_>) -> Verdict {
+    fn decide_in_all<'a>(&'a self, goal: &Goal, effort: &mut Effort<'a>, stop: &AtomicBool) -> Verdict {
         let (from, all) = (self.border(), self.index.len());
-        for (begin, end) in around(goal, from, all) {
-            match self.look(goal, begin, end, effort) {
-                Verdict::NotInWindow | Verdict::Undecided(_) => {}
-                decided => return decided,
-            }
-            if effort.patience().is_over() {
-                return Verdict::Undecided(Limit::Budget);
+        for depth in [Depth::Glance, Depth::All] {
+            let margins = match depth {
+                Depth::Glance => &self.margins[..self.margins.len().min(GLANCES)],
+                Depth::All if self.deepen(effort, stop) => self.margins,
+                Depth::All => &self.margins[self.margins.len().min(GLANCES)..],
+            };
+            for (begin, end) in around(goal, margins, from, all) {
+                match self.look(goal, begin, end, effort) {
+                    Verdict::NotInWindow | Verdict::Undecided(_) => {}
+                    decided => return decided,
+                }
+                if effort.patience().is_over() {
+                    return Verdict::Undecided(Limit::Budget);
+                }
             }
         }
         effort.limits.conflicts = None;
         self.look(goal, from, all, effort)
+    }
+
+    /// Does now what else is done when a goal first needs it, and is shared by all goals.
+    pub fn prepare(&self, stop: &AtomicBool) {
+        self.deeper(stop);
+    }
+
+    /// What more passes over the trace tell of what runs before what, if that is any more.
+    fn deeper(&self, stop: &AtomicBool) -> Option<&Causal> {
+        let PinningStrategy { model, same_write, .. } = self.strategy;
+        let deepened = || self.causal.deepened(&self.index, model, same_write, stop);
+        self.deeper.get_or_init(deepened).as_ref()
+    }
+
+    /// From here on uses that. Tells whether there is any.
+    fn deepen<'a>(&'a self, effort: &mut Effort<'a>, stop: &AtomicBool) -> bool {
+        if effort.causal.is_none() {
+            return false;
+        }
+        let begin = Instant::now();
+        let deeper = self.deeper(stop);
+        // All goals share this, so it is not part of the time for one.
+        effort.limits.deadline =
+            effort.limits.deadline.and_then(|deadline| deadline.checked_add(begin.elapsed()));
+        effort.causal = deeper.or(effort.causal);
+        deeper.is_some()
     }
 
     /// Looks through windows of a given size: one with the goal in its middle, and those that overlap by half.
@@ -289,9 +357,7 @@ impl<'t> Predictor<'t> {
     fn ask(&self, goal: &Goal, border: Border, begin: u32, end: u32, effort: &Effort<'_>) -> WindowAnswer {
         let PinningStrategy { model, same_write, decider } = self.strategy;
         let question = WindowQuestion { goal, model, same_write, twins: None };
-        // What is ordered at a glance saves time, but gives no reasons.
-        let causal = Some(&self.causal).filter(|_| !effort.explained);
-        let window = |question| Window::new(&self.index, causal, border, question, begin, end);
+        let window = |question| Window::new(&self.index, effort.causal, border, question, begin, end);
         match decider {
             // What reads see from outside of an open window may be anything, and with that what is computed from it.
             Decider::Exact if model == Model::Values && border == Border::Open => {
@@ -397,7 +463,7 @@ impl<'a> Effort<'a> {
     }
 
     fn refutation(&self, contradiction: &Contradiction, window: &Window<'_>) -> Refutation {
-        if self.explained { explain::refutation(contradiction, window) } else { Refutation::default() }
+        if self.causal.is_none() { explain::refutation(contradiction, window) } else { Refutation::default() }
     }
 }
 
@@ -420,12 +486,17 @@ fn is_for_parts(strategy: PinningStrategy) -> bool {
 }
 
 /// Windows around a goal that are smaller than the trace, which begins at `from`.
-fn around(goal: &Goal, from: u32, all: u32) -> impl Iterator<Item = (u32, u32)> + use<> {
+fn around(
+    goal: &Goal,
+    margins: &'static [u32],
+    from: u32,
+    all: u32,
+) -> impl Iterator<Item = (u32, u32)> + use<> {
     let (first, second) = span(goal);
     let window = move |margin: u32| {
         (first.saturating_sub(margin).max(from), second.saturating_add(1).saturating_add(margin).min(all))
     };
-    MARGINS.into_iter().map(window).take_while(move |&(begin, end)| begin > from || end < all)
+    margins.iter().copied().map(window).take_while(move |&(begin, end)| begin > from || end < all)
 }
 
 fn number(event: EventId) -> u32 {

@@ -115,10 +115,10 @@ impl Rounds<'_> {
         let mut last = Vec::new();
         for (writer, writes) in self.index.writes_of(var) {
             let is_own = *writer == thread;
-            let known = if is_own { place } else { self.certain.before(thread, place, *writer) };
+            let known = if is_own { place } else { self.certain.before(read, *writer) };
             let before = writes.partition_point(|&write| place_of(write) < known);
             last.extend(writes[..before].last());
-            let comes_later = |&write: &u32| self.certain.before(*writer, place_of(write), thread) > place;
+            let comes_later = |&write: &u32| self.certain.before(write, thread) > place;
             let until = writes.partition_point(|write| !comes_later(write));
             let until = if is_own { before } else { until };
             if before < until && !self.all_write(value, &writes[before..until]) {

@@ -142,7 +142,7 @@ pub(crate) enum Domain {
 }
 
 /// Who outside of the window writes what a read must see.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Outside {
     /// Threads that do so before the window.
     pub(crate) before: Vec<u32>,

@@ -159,6 +159,7 @@ fn rv(trace: &Trace) -> Result<Decide<'_>, String> {
     let predictor =
         Predictor::new(trace, Technique::Rv, None, Arc::new(NoSolver)).ok_or("rv decides pairs")?;
     let stop = AtomicBool::new(false);
+    predictor.prepare(&stop);
     Ok(Box::new(move |pair| {
         let begin = CpuTime::of_this_thread();
         let verdict = predictor.decide(pair, &Budget { per_pair: BUDGET, stop: &stop });

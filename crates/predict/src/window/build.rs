@@ -20,8 +20,10 @@ pub(super) struct Builder<'w, 'i> {
     spin_locks: FxHashMap<u32, u32>,
     sems: FxHashMap<usize, u32>,
     groups: FxHashMap<(VarId, Value), u32>,
-    /// For each group of writes, who else writes the same.
+    /// For each group of writes, who else writes the same, as far as the last of its readers is concerned.
     outsides: FxHashMap<u32, u32>,
+    /// The first event of a thread after the window, or [`NONE`].
+    next: FxHashMap<usize, u32>,
     /// For each thread, how many of its events can run, as far as is known; [`NONE`] for all.
     cut: Vec<u32>,
     /// The last fence of the window so far, and which threads have had an event since.
@@ -39,6 +41,7 @@ impl<'w, 'i> Builder<'w, 'i> {
             sems: FxHashMap::default(),
             groups: FxHashMap::default(),
             outsides: FxHashMap::default(),
+            next: FxHashMap::default(),
             cut: Vec::new(),
             fence: None,
         }
@@ -191,8 +194,7 @@ impl<'w, 'i> Builder<'w, 'i> {
             index.for_each_need(global, add);
         }
         if let (Some(causal), Some(_)) = (self.window.causal, step.op.access()) {
-            let place = index.place[global as usize];
-            for (thread, count) in causal.news(step.thread.index(), place) {
+            for (thread, count) in causal.news(index, global) {
                 let last = index.threads[thread][count as usize - 1];
                 if last >= begin && last < global {
                     needs.push(last - begin);
@@ -375,7 +377,7 @@ impl<'w, 'i> Builder<'w, 'i> {
             MustSee::Write(write) if write != NONE && write >= begin => Domain::Write(write - begin),
             MustSee::Write(write) if open => self.seen_from_outside(write),
             MustSee::Write(_) => Domain::Entry,
-            MustSee::Value(value) if open => self.value_from_outside(var, value),
+            MustSee::Value(value) if open => self.value_from_outside(event, var, value),
             MustSee::Value(value) => {
                 let entry = index.content(var, begin).value == Some(value);
                 Domain::Group { group: self.group(var, value), entry }
@@ -395,36 +397,60 @@ impl<'w, 'i> Builder<'w, 'i> {
             }
         }
         self.window.groups.push(Vec::new());
-        Domain::Beyond { group: number(self.window.groups.len() - 1), outside: self.add_outside(outside) }
+        let group = number(self.window.groups.len() - 1);
+        Domain::Beyond { group, outside: self.add_outside(group, outside) }
     }
 
     /// A read that must see a value, which others outside of the window may write, too.
-    fn value_from_outside(&mut self, var: VarId, value: Value) -> Domain {
+    fn value_from_outside(&mut self, read: u32, var: VarId, value: Value) -> Domain {
         let group = self.group(var, value);
-        if let Some(&outside) = self.outsides.get(&group) {
-            return Domain::Beyond { group, outside };
-        }
-        let Window { index, begin, end, .. } = *self.window;
-        let (initial, absent) = (index.is_initial(var, value), index.part.is_some());
+        let Window { index, begin, end, causal, .. } = *self.window;
+        let is_recent = causal.is_some_and(|causal| causal.sees_only_from(begin + read, begin));
+        let (initial, absent) = (!is_recent && index.is_initial(var, value), index.part.is_some());
         let mut outside = Outside { initial, absent, ..Outside::default() };
         for writer in index.writers(var, value) {
-            match self.threads.get(&(writer.thread as usize)) {
-                _ if writer.first >= begin && writer.last < end => {}
+            let thread = writer.thread as usize;
+            let before = writer.first < begin && !is_recent;
+            let after = writer.last >= end && !self.leaves_after(thread, read);
+            match self.threads.get(&thread) {
+                _ if !before && !after => {}
                 None => outside.absent = true,
                 Some(&thread) => {
-                    outside.before.extend((writer.first < begin).then_some(thread));
-                    outside.after.extend((writer.last >= end).then_some(thread));
+                    outside.before.extend(before.then_some(thread));
+                    outside.after.extend(after.then_some(thread));
                 }
             }
         }
-        let outside = self.add_outside(outside);
-        self.outsides.insert(group, outside);
-        Domain::Beyond { group, outside }
+        if outside == Outside::default() {
+            return Domain::Group { group, entry: false };
+        }
+        Domain::Beyond { group, outside: self.add_outside(group, outside) }
     }
 
-    fn add_outside(&mut self, outside: Outside) -> u32 {
-        self.window.outsides.push(outside);
-        number(self.window.outsides.len() - 1)
+    /// Whether the first event of the thread after the window comes after the read for sure.
+    fn leaves_after(&mut self, thread: usize, read: u32) -> bool {
+        let Window { index, begin, end, causal, .. } = *self.window;
+        let Some(causal) = causal else { return false };
+        let next = *self.next.entry(thread).or_insert_with(|| {
+            let events = &index.threads[thread];
+            events.get(events.partition_point(|&event| event < end)).copied().unwrap_or(NONE)
+        });
+        let (of, place) = (index.event(begin + read).thread.index(), index.place[(begin + read) as usize]);
+        next != NONE && causal.before(next, of) > place
+    }
+
+    /// Reads of one value mostly have the same.
+    fn add_outside(&mut self, group: u32, outside: Outside) -> u32 {
+        let last = self.outsides.get(&group).copied();
+        match last.filter(|&last| self.window.outsides[last as usize] == outside) {
+            Some(same) => same,
+            None => {
+                self.window.outsides.push(outside);
+                let new = number(self.window.outsides.len() - 1);
+                self.outsides.insert(group, new);
+                new
+            }
+        }
     }
 
     /// Now that it is known how far threads can run, sections are sorted into their locks.
