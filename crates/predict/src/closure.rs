@@ -8,8 +8,8 @@
 //! The rules, for a read `r` that must see the write `c`, and another write `w` of the same variable:
 //! * `c` runs, before `r`, and its thread saw what it saw up to `c`, or at least where that matters to what `c` writes;
 //! * `w` before `r` implies `w` before `c`; `c` before `w` implies `r` before `w`;
-//! * of several writes that `r` may see, those that are after `r` or overwritten before `r` drop out; what is before all
-//!   that are left is before `r`, and a write that all of these are before comes after `r`;
+//! * of several writes that `r` may see, those that are after `r` or overwritten before `r` drop out; what is before
+//!   all that are left is before `r`, and a write that all of these are before comes after `r`;
 //!
 //! and for two sections of one lock that exclude each other:
 //! * if one begins before an event of the other runs, it has ended before the other begins;

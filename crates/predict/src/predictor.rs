@@ -168,8 +168,8 @@ impl<'t> Predictor<'t> {
         self
     }
 
-    /// The same with windows around a goal that exceed its events by so many events on either side, one after the other,
-    /// so that tests need no long traces.
+    /// The same with windows around a goal that exceed its events by so many events on either side, one after the
+    /// other, so that tests need no long traces.
     #[must_use]
     pub fn looking_around(mut self, margins: &'static [u32]) -> Predictor<'t> {
         self.margins = margins;

@@ -184,7 +184,8 @@ fn counter(recording: &mut Recording) {
     recording.unprotected(thread);
 }
 
-/// Two producers and two consumers; how many have been produced and consumed is in the first two words, the slots follow.
+/// Two producers and two consumers; how many have been produced and consumed is in the first two words, the slots
+/// follow.
 fn ring(recording: &mut Recording) {
     const SLOTS: usize = 8;
     if recording.round == 0 {
@@ -238,7 +239,8 @@ fn sequence_lock(recording: &mut Recording) {
     }
 }
 
-/// Three readers that say when they read, and a writer that waits for those before it writes to the older of two versions.
+/// Three readers that say when they read, and a writer that waits for those before it writes to the older of two
+/// versions.
 fn published(recording: &mut Recording) {
     let current = recording.round % 2;
     for reader in 0..3 {
@@ -294,8 +296,8 @@ fn barrier(recording: &mut Recording) {
     meet(recording);
 }
 
-/// Each thread takes a reference to one of four objects, reads it, and drops the reference; the last one to do so writes
-/// the object. Of an object the word is the number of references.
+/// Each thread takes a reference to one of four objects, reads it, and drops the reference; the last one to do so
+/// writes the object. Of an object the word is the number of references.
 fn reference_count(recording: &mut Recording) {
     let object = recording.random.below(4);
     let (holder, other) = (recording.random.below(4), recording.random.below(4));

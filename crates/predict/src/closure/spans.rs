@@ -1,7 +1,8 @@
-//! Rules for reads that have a choice of writes, by the first and the last write of each thread that they may still see.
+//! Rules for reads that have a choice of writes, by the first and the last write of each thread that they may
+//! still see.
 //!
-//! What is before the first of each thread is before the read. And a write that all the last ones are before comes after
-//! the read: before it, it would overwrite whatever the read may see.
+//! What is before the first of each thread is before the read. And a write that all the last ones are before comes
+//! after the read: before it, it would overwrite whatever the read may see.
 
 use super::{Closure, Why};
 use crate::window::Domain;
