@@ -61,8 +61,24 @@ unsafe extern "C-unwind" fn syscall(
             }
             all
         }
-        _ => kernel(number, arguments),
+        // Waiters may return without a reason, so those that would go on to wait for another word return, too.
+        libc::FUTEX_REQUEUE | libc::FUTEX_CMP_REQUEUE => {
+            wake_after(&turn, arguments, &[(a, c.saturating_add(d))])
+        }
+        libc::FUTEX_WAKE_OP => wake_after(&turn, arguments, &[(a, c), (e, d)]),
+        // The kernel gives the word to the next thread, or waits for it.
+        _ => other(&turn, number, arguments),
     }
+}
+
+/// The kernel does its part first, and says if it cannot. Then so many waiters for each of these words wake up.
+fn wake_after(turn: &Turn, arguments: [usize; 6], waiters: &[(usize, usize)]) -> i64 {
+    let result = other(turn, libc::SYS_futex, arguments);
+    if result < 0 {
+        return result;
+    }
+    let woken: usize = waiters.iter().map(|&(word, most)| wake_waiters(word, most).len()).sum();
+    result + i64::try_from(woken).unwrap_or(0)
 }
 
 /// A descriptor as the kernel gets it.
