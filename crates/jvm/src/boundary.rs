@@ -20,7 +20,7 @@ use crate::library::{Act, Content, Sharing};
 use crate::objects;
 use crate::receivers::{self, Argument, Receiver};
 use crate::registry::{self, Target};
-use crate::sites::{self, Site, What};
+use crate::sites::{self, Member, Site, What};
 use crate::thread::{AsJava, Call, Deed, Java, Order};
 
 /// What stands for all that the library knows, and how often that has changed.
@@ -62,6 +62,10 @@ pub(crate) fn call(turn: &Turn, number: u32, site: &'static Site) {
     let arguments = std::mem::take(&mut *java.arguments.borrow_mut());
     let target = receiver.map_or_else(|| target_of(site), |receiver| receiver.target);
     let mut order = order_of(site, target, receiver, &arguments);
+    let passes_task = java.passes_task.take();
+    if order == Order::Library && (passes_task || may_hand_on_tasks(site)) {
+        channels::open_pools();
+    }
     if !matches!(order, Order::Known(_))
         && let Some(measured) = receiver.and_then(|receiver| receiver.measured)
     {
@@ -109,12 +113,7 @@ fn order_of(site: &Site, target: Target, receiver: Option<Receiver>, arguments: 
         }
         (Effect::Asks, None) => Order::Everything,
         _ if hides => Order::Everything,
-        _ => {
-            if may_hand_on_tasks(&member.descriptor) {
-                channels::open_pools();
-            }
-            Order::Library
-        }
+        _ => Order::Library,
     }
 }
 
@@ -148,9 +147,10 @@ fn is_compared(act: Act, name: &[u8]) -> bool {
         )
 }
 
-/// Whether a call may pass a task on to a pool of threads.
-fn may_hand_on_tasks(descriptor: &[u8]) -> bool {
-    const TASKS: &[&[u8]] = &[b"Runnable;", b"Callable;", b"Executor;", b"ExecutorService;", b"Object;"];
+/// Whether a call may pass a task on to a pool of threads, by the types of its parameters.
+fn may_hand_on_tasks(site: &Site) -> bool {
+    const TASKS: &[&[u8]] = &[b"Runnable;", b"Callable;", b"Executor;", b"ExecutorService;"];
+    let What::Call(Member { descriptor, .. }, _) = &site.what else { return false };
     TASKS.iter().any(|task| descriptor.windows(task.len()).any(|part| part == *task))
 }
 

@@ -70,6 +70,7 @@ functions! { Jni from 0:
     5 define_class(name: *const c_char, loader: Object, bytes: *const u8, length: i32) -> Object;
     6 find_class(name: *const c_char) -> Object;
     10 superclass(class: Object) -> Object;
+    11 is_assignable(class: Object, to: Object) -> u8;
     12 to_reflected_field(class: Object, field: Id, is_static: u8) -> Object;
     14 throw_new(class: Object, message: *const c_char) -> i32;
     17 clear_exception();

@@ -17,6 +17,7 @@ use crate::locks;
 use crate::objects;
 use crate::registry::{self, Target};
 use crate::sites::{Member, Site, What};
+use crate::thread::AsJava;
 
 /// The class of an object, as far as calls go.
 #[derive(Clone, Copy, Debug)]
@@ -28,6 +29,8 @@ pub(crate) struct Class {
     of_jdk: &'static [u8],
     /// What tells how much there is in an object, if it is a collection.
     size: Option<Size>,
+    /// It may be a task for a pool of threads, or a pool.
+    is_task: bool,
 }
 
 /// The method that tells how much there is in an object.
@@ -111,7 +114,14 @@ fn look(jni: Jni, class: Object) -> Class {
         let method = jni.method(class, name.as_ptr(), c"()I".as_ptr());
         (!jni.forget_exception() && !method.is_null()).then_some(Size(method))
     });
-    Class { name, model: model.filter(|_| is_of_jdk), of_jdk, size }
+    let tasks = [c"java/lang/Runnable", c"java/util/concurrent/Callable", c"java/util/concurrent/Executor"];
+    let is_task = tasks.into_iter().any(|task| {
+        let task = jni.class(task);
+        let is_task = !task.is_null() && jni.is_assignable(class, task) != 0;
+        jni.delete_local(task);
+        is_task
+    });
+    Class { name, model: model.filter(|_| is_of_jdk), of_jdk, size, is_task }
 }
 
 /// What is known of the object whose method is called.
@@ -221,6 +231,9 @@ pub(crate) fn argument(jni: Jni, turn: &Turn, number: u32, object: Object) -> Ar
         return Argument::Harmless;
     }
     let class = class_of(jni, object);
+    if class.is_task {
+        turn.me.java().passes_task.set(true);
+    }
     if class.name.first() == Some(&b'[') {
         return elements(jni, turn, number, object, class.name);
     }

@@ -66,6 +66,8 @@ pub(crate) struct Java {
     pub(crate) receiver: Cell<Option<Receiver>>,
     /// and of the objects that it passes.
     pub(crate) arguments: RefCell<Vec<Argument>>,
+    /// Among them is what may be a task for a pool of threads.
+    pub(crate) passes_task: Cell<bool>,
     /// The tasks of pools that it is in.
     pub(crate) tasks: RefCell<Vec<Task>>,
     /// It is about to enter code with hooks, from such code.
@@ -111,6 +113,7 @@ impl Java {
             calls: RefCell::default(),
             receiver: Cell::new(None),
             arguments: RefCell::default(),
+            passes_task: Cell::new(false),
             tasks: RefCell::default(),
             is_expected: Cell::new(false),
             is_fresh: Cell::new(true),
