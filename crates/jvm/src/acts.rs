@@ -77,8 +77,18 @@ fn lock_of(deed: &Deed) -> locks::Lock {
     locks::lock(deed.object)
 }
 
-/// A call ends.
+/// A call ends. What it has done is told before another thread has the turn: that would see it.
 pub(crate) fn end(turn: &Turn, deed: Deed, returned: Returned) {
+    let java = turn.me.java();
+    java.keep_turn();
+    finish(turn, deed, returned);
+    java.may_lose_turn();
+    if deed.has_called_back && holds_monitors(&deed) {
+        java.may_lose_turn();
+    }
+}
+
+fn finish(turn: &Turn, deed: Deed, returned: Returned) {
     let has_changed = match deed.measured {
         Some(measured) if returned == Returned::Exception => {
             measured.forget();
@@ -163,8 +173,17 @@ fn wrap(address: u64, is_guarded: bool, deed: Deed) {
     content::add_view(address, of);
 }
 
+/// Whether the library may hold a monitor of its own while it calls the program back: other threads would wait for it
+/// in the virtual machine, with their turn. So the thread keeps its turn.
+fn holds_monitors(deed: &Deed) -> bool {
+    deed.collection.is_some_and(|of| matches!(of.sharing, Sharing::Free | Sharing::Blocking))
+}
+
 /// A call of which we know what it does calls the program back.
 pub(crate) fn call_back(turn: &Turn, deed: Deed) {
+    if !deed.has_called_back && holds_monitors(&deed) {
+        turn.me.java().keep_turn();
+    }
     if let Some(call) = turn.me.java().calls.borrow_mut().last_mut() {
         call.order = Order::Known(Deed { has_called_back: true, ..deed });
     }

@@ -42,7 +42,7 @@ pub(crate) fn tool() -> Tool {
 
 /// A Java virtual machine. Of its threads those that run no code of the program release nothing.
 static JAVA: Machine = Machine {
-    keeps_turn: |thread: &Thread| thread.java().initialisers.get() > 0,
+    keeps_turn: |thread: &Thread| thread.java().keeps_turn.get() > 0,
     allows_cancellation: || false,
     end_cancelled: |_| {},
     do_cancellable: |act| act(),

@@ -24,14 +24,13 @@ fn with<R>(act: impl FnOnce(&mut HashMap<Box<[u8]>, u64>) -> R) -> R {
 
 /// An initialiser begins. Until it ends the thread keeps its turn: others that want the class could only wait.
 pub(crate) fn begin(turn: &Turn) {
-    let java = turn.me.java();
-    java.initialisers.set(java.initialisers.get() + 1);
+    turn.me.java().keep_turn();
 }
 
 /// The initialiser of this class ends, be it by an exception.
 pub(crate) fn end(turn: &Turn, class: &[u8]) {
     let java = turn.me.java();
-    java.initialisers.set(java.initialisers.get().saturating_sub(1));
+    java.may_lose_turn();
     let addr = objects::take(SIZE.into());
     let site = turn.me.site.get();
     turn.log(&Record::AtomicStore { site, addr, size: SIZE, value: 1, order: MemoryOrder::SeqCst });

@@ -76,8 +76,8 @@ pub(crate) struct Java {
     pub(crate) is_fresh: Cell<bool>,
     /// The library runs it, and hands it what it has to do.
     pub(crate) is_pooled: Cell<bool>,
-    /// How many static initialisers it is in.
-    pub(crate) initialisers: Cell<u32>,
+    /// How often it was to keep its turn: in static initialisers, and where the library may hold monitors.
+    pub(crate) keeps_turn: Cell<u32>,
     /// The classes that it has found initialised,
     pub(crate) initialised: RefCell<FxHashSet<Box<[u8]>>>,
     /// and the sites at which there is nothing more to find out about that.
@@ -118,7 +118,7 @@ impl Java {
             is_expected: Cell::new(false),
             is_fresh: Cell::new(true),
             is_pooled: Cell::new(false),
-            initialisers: Cell::new(0),
+            keeps_turn: Cell::new(0),
             initialised: RefCell::default(),
             initialised_at: RefCell::default(),
             meets: Cell::new(false),
@@ -132,6 +132,16 @@ impl Java {
         let whole = std::ptr::from_mut(java);
         java.common.own.store(whole.cast(), Ordering::Relaxed);
         java
+    }
+
+    /// It keeps its turn from now on, but where it waits.
+    pub(crate) fn keep_turn(&self) {
+        self.keeps_turn.set(self.keeps_turn.get() + 1);
+    }
+
+    /// One of the reasons for that is over.
+    pub(crate) fn may_lose_turn(&self) {
+        self.keeps_turn.set(self.keeps_turn.get().saturating_sub(1));
     }
 
     /// What it waits on.
