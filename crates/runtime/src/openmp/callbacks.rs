@@ -11,7 +11,7 @@ use foretell_wire::record::SyncOp;
 use super::words::{OpenMpWordUse, receive, send, word};
 use super::{Data, Lookup, Region, Task, Team, keep, known, number_in};
 use crate::interpose::as_function;
-use crate::scheduler::Helper;
+use crate::scheduler::{Helper, random};
 use crate::turn::Turn;
 
 type Any = *const c_void;
@@ -259,8 +259,8 @@ extern "C" fn task_create(parent: Data, _: Any, task: Data, flags: c_int, _: c_i
 
 extern "C" fn task_schedule(before: Data, status: c_int, next: Data) {
     let Some(turn) = Turn::alone() else { return };
-    let mut known = known();
     if let Some(before) = number_in(before) {
+        let mut known = known();
         match status {
             COMPLETE | CANCEL | LATE_FULFILL => known.end_task(&turn, before),
             DETACH => known.detach(&turn, before),
@@ -270,10 +270,20 @@ extern "C" fn task_schedule(before: Data, status: c_int, next: Data) {
         }
     }
     if let Some(next) = number_in(next).filter(|_| status != EARLY_FULFILL && status != LATE_FULFILL) {
-        let block = known.begin_task(&turn, next).then(memory_of_task).flatten();
-        if let Some((at, bytes)) = block.filter(|&(at, _)| !known.blocks.remove(&at)) {
-            turn.log_memory(SyncOp::Part, at, bytes);
-        }
+        begin_task(&turn, next);
+    }
+}
+
+/// Tasks that one thread runs are ordered, so threads shall share them: now and then, one that has taken a task lets
+/// others take the next ones first.
+fn begin_task(turn: &Turn, next: u64) {
+    if known().is_for_all(turn.me.id, next) && random(2) == 0 {
+        turn.let_all_go_first();
+    }
+    let mut known = known();
+    let block = known.begin_task(turn, next).then(memory_of_task).flatten();
+    if let Some((at, bytes)) = block.filter(|&(at, _)| !known.blocks.remove(&at)) {
+        turn.log_memory(SyncOp::Part, at, bytes);
     }
 }
 

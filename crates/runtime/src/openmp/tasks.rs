@@ -107,6 +107,15 @@ impl OpenMpState {
         }
     }
 
+    /// Whether a task that has not begun could have begun on other threads of the team, too.
+    pub(super) fn is_for_all(&mut self, thread: u32, number: u64) -> bool {
+        self.team(thread).is_some_and(|team| team.size > 1)
+            && self
+                .tasks
+                .get(&number)
+                .is_some_and(|task| task.is_explicit && !task.is_undeferred && !task.has_begun)
+    }
+
     /// A task begins, or goes on; says whether it begins. (Implicit tasks were not created, and begin otherwise.)
     pub(super) fn begin_task(&mut self, turn: &Turn, number: u64) -> bool {
         let Some(task) = self.tasks.get_mut(&number).filter(|task| task.is_explicit) else { return false };
