@@ -29,6 +29,7 @@ pub(crate) mod sleep;
 mod standard;
 pub(crate) mod thread;
 mod time;
+mod upkeep;
 
 use std::ffi::{CStr, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering};

@@ -252,9 +252,10 @@ impl Writer<'_> {
         Ok(())
     }
 
+    /// A semaphore that is made has no past: what was there before, if it was used, is another one.
     fn semaphore_op(&mut self, op: SyncOp, object: u64, permits: u64) -> Done {
+        let count = self.sync.semaphores.entry(object).or_insert(u32::from(op != SyncOp::SemInit));
         if op == SyncOp::SemInit {
-            let count = self.sync.semaphores.entry(object).or_default();
             *count = count.saturating_add(1);
         }
         let sem = self.semaphore(object)?;

@@ -6,6 +6,7 @@ use foretell_wire::record::SyncOp;
 use libc::timespec;
 
 use super::time::{deadline, is_refused, long_ago};
+use super::upkeep::{ObjectKind, change, note_use};
 use super::{original, pass_on};
 use crate::scheduler::{WakeReason, note_external, note_lock, wake_any, wake_waiters};
 use crate::system::{kernel, kernel_id};
@@ -144,6 +145,7 @@ fn take_rwlock(turn: &Turn, lock: Lock, is_shared: bool, deadline: Option<u64>) 
     if is_own_rwlock(lock) {
         return libc::EDEADLK;
     }
+    note_use(turn, lock, ObjectKind::ReadWriteLock);
     if is_shared {
         take(turn, lock, || try_read(lock), SyncOp::LockShared, SyncOp::TrySharedFailed, deadline)
     } else {
@@ -168,13 +170,27 @@ fn note_place(lock: Lock) {
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn pthread_mutex_init(mutex: Lock, how: *const c_void) -> c_int {
     note_place(mutex);
-    pass_on!(original!(c"pthread_mutex_init": fn(Lock, *const c_void) -> c_int)(mutex, how))
+    let original = original!(c"pthread_mutex_init": fn(Lock, *const c_void) -> c_int);
+    change(mutex, ObjectKind::Mutex, || pass_on!(original(mutex, how)))
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn pthread_mutex_destroy(mutex: Lock) -> c_int {
+    let original = original!(c"pthread_mutex_destroy": fn(Lock) -> c_int);
+    change(mutex, ObjectKind::Mutex, || pass_on!(original(mutex)))
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn pthread_rwlock_init(lock: Lock, how: *const c_void) -> c_int {
     note_place(lock);
-    pass_on!(original!(c"pthread_rwlock_init": fn(Lock, *const c_void) -> c_int)(lock, how))
+    let original = original!(c"pthread_rwlock_init": fn(Lock, *const c_void) -> c_int);
+    change(lock, ObjectKind::ReadWriteLock, || pass_on!(original(lock, how)))
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn pthread_rwlock_destroy(lock: Lock) -> c_int {
+    let original = original!(c"pthread_rwlock_destroy": fn(Lock) -> c_int);
+    change(lock, ObjectKind::ReadWriteLock, || pass_on!(original(lock)))
 }
 
 #[unsafe(no_mangle)]
@@ -191,6 +207,7 @@ pub(super) unsafe extern "C-unwind" fn pthread_mutex_lock(mutex: Lock) -> c_int 
     if is_own_checked_mutex(mutex) {
         return libc::EDEADLK;
     }
+    note_use(&turn, mutex, ObjectKind::Mutex);
     take(&turn, mutex, || try_mutex(mutex), SyncOp::Lock, SyncOp::TryFailed, None)
 }
 
@@ -203,6 +220,7 @@ fn lock_mutex_until(
     time: *const timespec,
     lock: impl Fn(&timespec) -> c_int,
 ) -> c_int {
+    note_use(turn, mutex, ObjectKind::Mutex);
     let passed = long_ago(time);
     let attempt = || match lock(&passed) {
         libc::ETIMEDOUT => libc::EBUSY,
@@ -224,6 +242,7 @@ pub(super) fn unlock_mutex(mutex: Lock) -> c_int {
 #[unsafe(no_mangle)]
 pub(super) unsafe extern "C-unwind" fn pthread_mutex_trylock(mutex: Lock) -> c_int {
     let Some(turn) = Turn::alone() else { return try_mutex(mutex) };
+    note_use(&turn, mutex, ObjectKind::Mutex);
     turn.meeting_at(mutex as usize);
     try_once(&turn, mutex, try_mutex(mutex), SyncOp::Lock, SyncOp::TryFailed)
 }
@@ -349,6 +368,7 @@ unsafe extern "C-unwind" fn pthread_rwlock_clockrdlock(
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn pthread_rwlock_trywrlock(lock: Lock) -> c_int {
     let Some(turn) = Turn::alone() else { return try_write(lock) };
+    note_use(&turn, lock, ObjectKind::ReadWriteLock);
     turn.meeting_at(lock as usize);
     try_once(&turn, lock, try_write(lock), SyncOp::Lock, SyncOp::TryFailed)
 }
@@ -356,6 +376,7 @@ unsafe extern "C-unwind" fn pthread_rwlock_trywrlock(lock: Lock) -> c_int {
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn pthread_rwlock_tryrdlock(lock: Lock) -> c_int {
     let Some(turn) = Turn::alone() else { return try_read(lock) };
+    note_use(&turn, lock, ObjectKind::ReadWriteLock);
     turn.meeting_at(lock as usize);
     try_once(&turn, lock, try_read(lock), SyncOp::LockShared, SyncOp::TrySharedFailed)
 }

@@ -7,6 +7,7 @@ use libc::timespec;
 
 use super::lock::by_unrecorded;
 use super::time::{deadline, is_refused};
+use super::upkeep::{ObjectKind, change, note_use};
 use super::{original, pass_on};
 use crate::scheduler::{Helper, WakeReason, wake_any, wake_waiters};
 use crate::shared;
@@ -94,8 +95,8 @@ unsafe extern "C-unwind" fn pthread_barrier_wait(barrier: Object) -> c_int {
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn sem_init(semaphore: Object, shared: c_int, permits: c_uint) -> c_int {
-    let result =
-        pass_on!(original!(c"sem_init": fn(Object, c_int, c_uint) -> c_int)(semaphore, shared, permits));
+    let original = original!(c"sem_init": fn(Object, c_int, c_uint) -> c_int);
+    let result = change(semaphore, ObjectKind::Semaphore, || pass_on!(original(semaphore, shared, permits)));
     if let Some(turn) = Turn::alone()
         && result == 0
     {
@@ -104,11 +105,18 @@ unsafe extern "C-unwind" fn sem_init(semaphore: Object, shared: c_int, permits: 
     result
 }
 
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn sem_destroy(semaphore: Object) -> c_int {
+    let original = original!(c"sem_destroy": fn(Object) -> c_int);
+    change(semaphore, ObjectKind::Semaphore, || pass_on!(original(semaphore)))
+}
+
 fn try_semaphore(semaphore: Object) -> c_int {
     pass_on!(original!(c"sem_trywait": fn(Object) -> c_int)(semaphore))
 }
 
 fn take_permit(turn: Turn, semaphore: Object, deadline: Option<u64>) -> c_int {
+    note_use(&turn, semaphore, ObjectKind::Semaphore);
     turn.meeting_at(semaphore as usize);
     let mut turn = turn.may_end();
     let mut out_of_time = false;
@@ -176,6 +184,7 @@ unsafe extern "C-unwind" fn sem_clockwait(semaphore: Object, clock: c_int, time:
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn sem_trywait(semaphore: Object) -> c_int {
     let Some(turn) = Turn::alone() else { return try_semaphore(semaphore) };
+    note_use(&turn, semaphore, ObjectKind::Semaphore);
     turn.meeting_at(semaphore as usize);
     let result = try_semaphore(semaphore);
     if result == 0 {
@@ -200,6 +209,7 @@ unsafe extern "C-unwind" fn sem_getvalue(semaphore: Object, value: *mut c_int) -
 unsafe extern "C-unwind" fn sem_post(semaphore: Object) -> c_int {
     let post = || pass_on!(original!(c"sem_post": fn(Object) -> c_int)(semaphore));
     let Some(turn) = Turn::alone() else { return by_unrecorded(post) };
+    note_use(&turn, semaphore, ObjectKind::Semaphore);
     turn.due();
     let result = post();
     if result == 0 {
