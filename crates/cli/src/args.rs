@@ -22,7 +22,9 @@ pub(crate) use inspect::{
     Asked, CheckArgs, CompletionsArgs, DoctorArgs, ExplainArgs, ManArgs, SchemaArgs, Steps,
 };
 pub(crate) use models::{ModelsArgs, ModelsCommand};
-pub(crate) use program::{HuntArgs, Order, RecordArgs, ReplayArgs, RunArgs, ScheduleArgs, Strategy};
+pub(crate) use program::{
+    HuntArgs, LibraryArgs, Order, RecordArgs, ReplayArgs, RunArgs, ScheduleArgs, Strategy,
+};
 pub(crate) use report::{ReportArgs, ReportFormat};
 pub(crate) use shards::{MergeArgs, PlanArgs};
 pub(crate) use trace::{Form, TraceArgs, TraceCommand};

@@ -37,7 +37,7 @@ pub(crate) fn run(args: &HuntArgs) -> Result<Outcome, Failure> {
     args.wanted.report.check_outputs()?;
     match language {
         Language::Cimp => hunt(args, &Cimp::new(&args.program)?),
-        Language::Native => hunt(args, &Native::new(&args.program, &args.arguments, &args.models)?),
+        Language::Native => hunt(args, &Native::new(&args.program, &args.arguments, &args.libraries)?),
     }
 }
 

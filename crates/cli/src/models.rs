@@ -1,6 +1,6 @@
 //! `foretell models`: models of library functions, of foretell and of the user.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -9,12 +9,13 @@ use foretell_report::Report;
 use foretell_wire::settings;
 
 use crate::Outcome;
-use crate::args::{ModelsArgs, ModelsCommand};
+use crate::args::{LibraryArgs, ModelsArgs, ModelsCommand};
 use crate::error::Failure;
 use crate::output::write;
 
-/// The option of `run`, `hunt`, `cargo foretell` and the compiler wrappers.
+/// Options of `run`, `hunt`, `cargo foretell` and the compiler wrappers.
 const OPTION: &str = "--models";
+pub(crate) const INSTRUMENT_STD: &str = "--instrument-std";
 
 /// Runs the command.
 pub(crate) fn run(args: &ModelsArgs) -> Result<Outcome, Failure> {
@@ -48,21 +49,30 @@ pub(crate) fn for_pass(files: &[PathBuf]) -> Result<OsString, Failure> {
         .map_err(|_| Failure::Usage("a file with models cannot have a `:` in its name".to_string()))
 }
 
-/// Takes the files that `--models FILE` and `--models=FILE` name out of a compiler's arguments.
-pub(crate) fn taken_from(arguments: &[OsString]) -> Result<(Vec<OsString>, Vec<PathBuf>), Failure> {
-    let (mut rest, mut files) = (Vec::new(), Vec::new());
+/// Takes what is said of libraries (`--models FILE`, `--models=FILE`, `--instrument-std`) out of a compiler's
+/// arguments.
+pub(crate) fn taken_from(arguments: &[OsString]) -> Result<(Vec<OsString>, LibraryArgs), Failure> {
+    let (mut rest, mut libraries) = (Vec::new(), LibraryArgs::default());
     let mut arguments = arguments.iter();
     while let Some(argument) = arguments.next() {
         if argument == OPTION {
             let file = arguments.next().ok_or_else(|| Failure::Usage(format!("{OPTION} needs a file")))?;
-            files.push(file.into());
+            libraries.models.push(file.into());
         } else if let Some(file) = argument.to_str().and_then(|text| text.strip_prefix("--models=")) {
-            files.push(file.into());
+            libraries.models.push(file.into());
+        } else if argument == INSTRUMENT_STD {
+            libraries.instrument_std = true;
         } else {
             rest.push(argument.clone());
         }
     }
-    Ok((rest, files))
+    Ok((rest, libraries))
+}
+
+/// The same as arguments of a compiler.
+pub(crate) fn as_arguments(libraries: &LibraryArgs) -> impl Iterator<Item = &OsStr> {
+    let models = libraries.models.iter().flat_map(|file| [OsStr::new(OPTION), file.as_os_str()]);
+    models.chain(libraries.instrument_std.then_some(OsStr::new(INSTRUMENT_STD)))
 }
 
 fn list(files: &[PathBuf], name: Option<&str>) -> Result<String, Failure> {
@@ -118,10 +128,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn compilers_do_not_see_files_of_models() {
+    fn compilers_do_not_see_what_is_said_of_libraries() {
         let line = |text: &str| text.split(' ').map(OsString::from).collect::<Vec<_>>();
-        let (rest, files) = taken_from(&line("-c --models a.toml x.c --models=b.toml -O2")).expect("files");
-        assert_eq!((rest, files), (line("-c x.c -O2"), vec!["a.toml".into(), "b.toml".into()]));
+        let given = line("-c --models a.toml x.c --instrument-std --models=b.toml -O2");
+        let (rest, libraries) = taken_from(&given).expect("files");
+        let wanted = LibraryArgs { models: vec!["a.toml".into(), "b.toml".into()], instrument_std: true };
+        assert_eq!((&rest, &libraries), (&line("-c x.c -O2"), &wanted));
+        let again: Vec<OsString> = as_arguments(&libraries).map(OsStr::to_os_string).collect();
+        assert_eq!(taken_from(&again).expect("files"), (Vec::new(), wanted));
         assert!(taken_from(&line("x.c --models")).is_err());
     }
 }

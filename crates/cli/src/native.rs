@@ -14,6 +14,7 @@ pub(crate) mod processes;
 pub(crate) mod record;
 mod replay;
 mod rust;
+mod sysroot;
 mod tests;
 pub(crate) mod tools;
 pub(crate) mod watch;
@@ -35,7 +36,7 @@ pub(crate) use replay::{Drive, drive};
 pub(crate) use rust::{become_compiler, is_rust};
 
 use crate::analysis::Measured;
-use crate::args::{CompilerArgs, InputArgs, RecordArgs, RunArgs, WantedArgs};
+use crate::args::{CompilerArgs, InputArgs, LibraryArgs, RecordArgs, RunArgs, WantedArgs};
 use crate::error::{Failure, Failures};
 use crate::input::TraceFile;
 use crate::stop::{TimeLimit, Watch};
@@ -43,7 +44,7 @@ use crate::trace::convert;
 use crate::{Outcome, memory, output, stop};
 use mapped::Mapped;
 use record::{Folder, GONE, Hunting, Manner, Recording};
-use tools::Tools;
+use tools::{Tools, models_of_user};
 
 /// `foretell cc` and `foretell c++`: becomes the compiler.
 pub(crate) fn compile(args: &CompilerArgs, language: Language) -> Result<Outcome, Failure> {
@@ -165,21 +166,21 @@ pub(crate) fn is_source(file: &Path) -> bool {
 }
 
 /// The program to run, and the folder that it was built in, if this is a source file.
-pub(crate) fn build(program: &Path, models: &[PathBuf]) -> Result<(PathBuf, Option<Folder>), Failure> {
+pub(crate) fn build(program: &Path, libraries: &LibraryArgs) -> Result<(PathBuf, Option<Folder>), Failure> {
     // Java compiles its source files itself.
     if !is_source(program) || java::is_java(program) {
-        return match models {
-            [] => Ok((program.to_path_buf(), None)),
-            _ => Err(Failure::Usage(
-                "models are compiled into the program: name them when it is built, as in foretell cc --models FILE".to_string(),
-            )),
-        };
+        if *libraries == LibraryArgs::default() {
+            return Ok((program.to_path_buf(), None));
+        }
+        return Err(Failure::Usage(
+            "models and the standard library are compiled into the program: name them when it is built, as in foretell cc --models FILE".to_string(),
+        ));
     }
     let folder = Folder::new()?;
     let built = folder.path().join("program");
     match Language::of(program) {
-        Some(language) => compiler::build(&Tools::find()?, language, program, &built, models)?,
-        None => rust::build(&Tools::find_for_rust()?, program, &built, models)?,
+        Some(language) => compiler::build(&Tools::find()?, language, program, &built, libraries)?,
+        None => rust::build(&Tools::find_for_rust()?, program, &built, libraries)?,
     }
     Ok((built, Some(folder)))
 }
@@ -264,6 +265,7 @@ impl Look<'_> {
             report.complete &= recording.unread.is_none();
         }
         report.trace.cut_because.clone_from(&recording.cut_because);
+        report.notes.extend(rests_on(&models_of_user(self.program)));
         if recording.is_survived {
             tell_that_it_is_survived(&mut report);
         }
@@ -277,6 +279,18 @@ impl Look<'_> {
         }
         Ok(report)
     }
+}
+
+/// What is found in a program that was built with models of its user holds only if these do.
+fn rests_on(models: &[String]) -> Option<String> {
+    const NAMED: usize = 5;
+    let more = models.len().checked_sub(NAMED).filter(|&more| more > 0);
+    let named = models.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
+    let more = more.map_or_else(String::new, |more| format!(" and {more} more"));
+    let note = format!(
+        "all findings rest on your models of {named}{more}: if one of them is wrong, a finding may be false"
+    );
+    (!models.is_empty()).then_some(note)
 }
 
 /// A process of the program was killed, which the program has coped with: what it did up to then is all there is.

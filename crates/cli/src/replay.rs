@@ -8,7 +8,7 @@ use foretell_report::confirmation::{why_no_schedule, why_no_schedule_to};
 use foretell_report::{Confirmation, confirmation_text};
 use foretell_wire::schedule::{HEADING, Schedule, ScheduleDraft};
 
-use crate::args::ReplayArgs;
+use crate::args::{LibraryArgs, ReplayArgs};
 use crate::error::Failure;
 use crate::explain;
 use crate::front_end::{Cimp, DrivePlan, FrontEnd as _, Language, Native};
@@ -24,7 +24,9 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<Outcome, Failure> {
     let how = DrivePlan { stop_after: args.stop_after, go_on: args.go_on, gdb: args.gdb };
     let confirmation = match Language::of(&program) {
         Language::Cimp => Cimp::new(&program)?.drive(&mut draft, how)?,
-        Language::Native => Native::new(&program, &arguments, &[])?.drive(&mut draft, how)?,
+        Language::Native => {
+            Native::new(&program, &arguments, &LibraryArgs::default())?.drive(&mut draft, how)?
+        }
     };
     let detail = screen::detail(None);
     output::write_text(None, &confirmation_text::render(&confirmation, detail))?;

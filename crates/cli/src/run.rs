@@ -16,7 +16,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
     check_outputs(args)?;
     match language {
         Language::Cimp => run_once(args, || Cimp::new(&args.program)),
-        Language::Native => run_once(args, || Native::new(&args.program, &args.arguments, &args.models)),
+        Language::Native => run_once(args, || Native::new(&args.program, &args.arguments, &args.libraries)),
     }
 }
 

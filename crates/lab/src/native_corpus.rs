@@ -126,7 +126,8 @@ fn check_family(family: Family, part: &str, folder: &Path, seeds: u64) -> Result
     let mut bad = 0;
     for member in members {
         let name = format!("{}/{}", family.name, member.name);
-        let arguments = [member.compiler(), "-O1"].into_iter().chain(options.iter().map(String::as_str));
+        let arguments =
+            [member.compiler(), member.level()].into_iter().chain(options.iter().map(String::as_str));
         let built = compile(&name, arguments, &member.path, folder)?;
         let (mut shown, mut wrong) = (0_u64, Vec::new());
         for seed in 1..=seeds {

@@ -11,6 +11,7 @@ use foretell_wire::{library, settings};
 use crate::instrument::modelled;
 use crate::ir::{Opcode, Value};
 use crate::rust_name;
+use crate::rust_std;
 
 /// How a call deals with the program's memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -66,7 +67,7 @@ impl Manner {
             let idle = IDLE_ASSEMBLY.contains(&text.trim());
             return if idle { Manner::Nothing } else { Manner::Unknown };
         }
-        if !callee.is_function() || callee.is_defined() {
+        if !callee.is_function() || callee.is_defined() && !rust_std::leaves(callee) {
             return Manner::Unknown;
         }
         let name = callee.name();
@@ -108,6 +109,13 @@ static MODELS: LazyLock<Table> = LazyLock::new(|| {
     for (_, table) in foretell_models::shipped() {
         all.replace_with(table.unwrap_or_default());
     }
+    all.replace_with(OF_USER.clone());
+    all
+});
+
+/// The models of the user.
+static OF_USER: LazyLock<Table> = LazyLock::new(|| {
+    let mut all = Table::default();
     let files = std::env::var_os(settings::MODELS.text()).unwrap_or_default();
     for file in std::env::split_paths(&files).filter(|file| !file.as_os_str().is_empty()) {
         let text = std::fs::read_to_string(&file).map_err(|error| error.to_string());
@@ -118,6 +126,13 @@ static MODELS: LazyLock<Table> = LazyLock::new(|| {
     }
     all
 });
+
+/// Whether the model of a function is the user's, and not only that it is a fence.
+pub(crate) fn is_of_user(function: Value) -> bool {
+    let name = function.name();
+    let of_path = || rust_name::path(&name).and_then(|path| OF_USER.get(&path));
+    OF_USER.get(&name).or_else(of_path).is_some_and(|model| *model != Model::Fence)
+}
 
 /// A program that is built with other models than the user wants could show false races.
 fn fail(reason: &str) -> ! {
@@ -152,8 +167,17 @@ pub(crate) fn writes_to_console(name: &str) -> bool {
 /// Whether the call has the arguments that the effects refer to, and comes back.
 fn can_have(call: Value, effects: &[Effect]) -> bool {
     let count = call.arguments().len();
-    let has = |effect: &Effect| effect.last_argument().is_none_or(|last| (last as usize) < count);
+    let has = |effect: &Effect| {
+        effect.last_argument().is_none_or(|last| (last as usize) < count) && is_asked(call, effect)
+    };
     effects.iter().all(has) && modelled::can_be_followed(call)
+}
+
+/// Whether the call is one of those that the effect is for.
+fn is_asked(call: Value, effect: &Effect) -> bool {
+    let Effect::Only(argument, numbers) = effect else { return true };
+    let given = call.operand(*argument).constant_number().and_then(|number| u64::try_from(number).ok());
+    given.is_some_and(|number| numbers.contains(&number))
 }
 
 /// Whether the call only formats numbers, for the console.

@@ -20,6 +20,7 @@ use crate::plain::Plain;
 use crate::primitives::{self, Primitives};
 use crate::private::{is_local, is_private};
 use crate::reads::ReadDependents;
+use crate::rust_std;
 use crate::sites::{Described, Sites};
 use crate::telling::Telling;
 use crate::{fast_path, implied};
@@ -61,6 +62,8 @@ pub(crate) fn module(module: Module) -> bool {
     }
     let globals = module.addressable_globals();
     let plain = Plain::of(module, &functions);
+    let left = module.defined_functions().into_iter().filter(|&function| rust_std::leaves(function));
+    left.for_each(|function| plain.lend_to(function));
     let hooks = Hooks::new(module);
     let mut sites = Sites::new(module);
     let mut primitives = Primitives::default();
@@ -121,7 +124,8 @@ pub(crate) fn is_wanted(function: Value) -> bool {
     !unwanted
         && !name.starts_with(PREFIX)
         && !primitives::is_unseen(&name)
-        && !crate::rust_name::is_formatting(&name)
+        && !rust_std::leaves(function)
+        && (rust_std::is_instrumented() || !crate::rust_name::is_formatting(&name))
         && !effects::writes_to_console(&name)
 }
 
@@ -407,6 +411,9 @@ impl FunctionWalk<'_> {
             return self.enter(call);
         }
         let manner = Manner::of(call);
+        if manner != Manner::Unknown && effects::is_of_user(callee) {
+            self.sites.tell_of_model(&callee.name());
+        }
         match manner {
             Manner::Nothing => return,
             Manner::Performed => return self.perform(call),

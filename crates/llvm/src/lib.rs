@@ -4,6 +4,7 @@
 //! * `reads`: which values of a function depend on what it has read
 //! * `private`: memory that no other thread can know of; `lifetimes`: local variables that others may know of
 //! * `primitives`: functions of Rust's libraries that synchronise; `rust_name`: how they are called
+//! * `rust_std`: the standard library, where it is compiled with the pass
 //! * `effects`: what a called function may do to memory unseen
 //! * `telling`: which functions record anything that one wants to know the calls of
 //! * `sites`: the table of places in the source, with the code; `detail`: what is recorded of an instruction beside its
@@ -51,6 +52,8 @@ mod private;
 mod reads;
 #[cfg(has_llvm)]
 mod rust_name;
+#[cfg(has_llvm)]
+mod rust_std;
 #[cfg(has_llvm)]
 mod sites;
 #[cfg(has_llvm)]

@@ -13,6 +13,7 @@ use foretell_wire::primitive::{Primitive, Role};
 
 use crate::ir::{Module, Value};
 use crate::rust_name;
+use crate::rust_std;
 
 /// What the atomics in a function mean.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -149,7 +150,8 @@ const HANDLES: [&str; 2] =
 
 /// A lock that its owner may take again has a word that says who that is. Each thread only asks whether it is the
 /// one, and that depends on nothing but what it has done itself.
-const OWNERS: &str = "lock_api::remutex::RawReentrantMutex::";
+const OWNERS: [&str; 2] =
+    ["lock_api::remutex::RawReentrantMutex::", "std::sync::reentrant_lock::ReentrantLock"];
 
 /// The words of locks are in the hands of these alone. What they do that is not named above is a fence: a word that
 /// is half a lock and half an atomic would order less than it does.
@@ -319,7 +321,7 @@ fn scope_of(name: &str) -> Option<PrimitiveScope> {
     }
     let path = rust_name::path(name)?;
     let known = WORDS.iter().find(|(known, _)| *known == path).map(|&(_, word)| word);
-    let is_owner = path.starts_with(OWNERS);
+    let is_owner = OWNERS.iter().any(|owner| path.starts_with(owner));
     match known.or_else(|| is_owner.then_some(word(Role::Silent))) {
         Some(word) => Some(PrimitiveScope::Word(word)),
         None if path == START => Some(PrimitiveScope::Start),
@@ -346,7 +348,18 @@ pub(crate) fn called_function(function: Value) -> Option<Called> {
         }
     }
     let path = rust_name::path(&name)?;
-    CALLS.iter().find(|(known, _)| *known == path).map(|&(_, called)| called)
+    calls().find(|(known, _)| *known == path).map(|&(_, called)| called)
+}
+
+/// An instrumented library records itself what it does to print.
+fn calls() -> impl Iterator<Item = &'static (&'static str, Called)> {
+    let is_recorded = |called: Called| called.primitive == Primitive::Within && rust_std::is_instrumented();
+    CALLS.iter().filter(move |(_, called)| !is_recorded(*called))
+}
+
+/// Whether the atomics in the function with this path are known.
+pub(crate) fn is_word(path: &str) -> bool {
+    WORDS.iter().any(|(known, _)| *known == path)
 }
 
 const DROP_RESULT: Called =
@@ -380,5 +393,5 @@ pub(crate) fn is_unseen(name: &str) -> bool {
     let Some(path) = rust_name::path(name) else { return false };
     let within =
         |known: &str| path.strip_prefix(known).is_some_and(|rest| rest.is_empty() || rest.starts_with("::"));
-    UNSEEN.iter().any(|start| path.starts_with(start)) || CALLS.iter().any(|(known, _)| within(known))
+    UNSEEN.iter().any(|start| path.starts_with(start)) || calls().any(|(known, _)| within(known))
 }

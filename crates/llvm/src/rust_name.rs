@@ -5,7 +5,7 @@ use rustc_demangle::try_demangle;
 /// The path of a function of Rust, without what its types are instantiated with:
 /// `<std::sync::Mutex<T> as Debug>::fmt` is `std::sync::Mutex::fmt`. None for other languages.
 pub(crate) fn path(mangled: &str) -> Option<String> {
-    text(mangled).map(|text| without_arguments(&text))
+    text(mangled).map(|text| path_of(&text))
 }
 
 /// The whole name of a function of Rust, without the hash at its end.
@@ -30,10 +30,11 @@ pub(crate) fn is_formatting(mangled: &str) -> bool {
         && (!formatted.contains("::") || formatted == "alloc::string::String")
 }
 
-/// Brackets at the beginning hold the type whose function it is, all others what something is instantiated with.
-fn without_arguments(name: &str) -> String {
+/// The path in a whole name. Brackets at the beginning hold the type whose function it is, all others what something is
+/// instantiated with.
+pub(crate) fn path_of(name: &str) -> String {
     let (owner, rest) = match name.strip_prefix('<').and_then(split_at_closing) {
-        Some((inside, rest)) => (without_arguments(before_as(inside)), rest),
+        Some((inside, rest)) => (path_of(before_as(inside)), rest),
         None => (String::new(), name),
     };
     let mut path = owner;

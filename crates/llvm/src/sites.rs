@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use foretell_wire::code::{Code, CodePosition, FunctionCode, Operand};
-use foretell_wire::site::{Described as DescribedMemory, Global, Site, SiteTable};
+use foretell_wire::site::{Described as DescribedMemory, Global, MODEL_OF_USER, Site, SiteTable};
 
 use crate::detail;
 use crate::ir::{Block, DebugLocation, Module, Opcode, Type, Value};
@@ -183,6 +183,12 @@ impl Sites {
         let sites = &mut self.code.table.sites;
         sites.push(site);
         u32::try_from(sites.len() - 1).unwrap_or(u32::MAX)
+    }
+
+    /// A function that the module calls has a model of the user: reports on the program name it.
+    pub(crate) fn tell_of_model(&mut self, function: &str) {
+        let [before, after] = MODEL_OF_USER;
+        self.text(&format!("{before}{function}{after}"));
     }
 
     pub(crate) fn is_empty(&self) -> bool {

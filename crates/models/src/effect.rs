@@ -3,7 +3,7 @@
 //! ```text
 //! effect := "reads" place extent guard? | "writes" place extent guard?
 //!         | "prints" argument ("list" argument)? | "scans" argument ("list" argument)?
-//!         | "io" argument? | "clock" | "console" | "openmp" | "requires" place "zero"
+//!         | "io" argument? | "clock" | "console" | "openmp" | "requires" place "zero" | "only" argument number+
 //!         | "calls" ("from" channel)? | "flushes" | "allocates" size | "frees" place | sync
 //! sync   := "locks" place "shared"? guard? | "unlocks" place
 //!         | "waits" place "with" place guard? | "wakes" "all"? place
@@ -42,6 +42,8 @@ pub enum Effect {
     Console,
     /// The model holds only if this word is zero, which the function reads; otherwise the call is a fence.
     Requires(MemoryRef),
+    /// The model holds only where the argument is one of these constants; any other call is a fence.
+    Only(u32, Vec<u64>),
     /// The model holds only if the library of OpenMP tells what its threads do; otherwise the call is a fence.
     OpenMp,
     /// It may call functions of the program before it returns, as may threads that it starts. If there is a channel,
@@ -162,6 +164,10 @@ impl Effect {
             ["console"] => Ok(Effect::Console),
             ["openmp"] => Ok(Effect::OpenMp),
             ["requires", place, "zero"] => Ok(Effect::Requires(self::place(place)?)),
+            ["only", argument, first, ref more @ ..] => {
+                let numbers = std::iter::once(&first).chain(more).map(|word| number(word));
+                Ok(Effect::Only(self::argument(argument)?, numbers.collect::<Result<_, _>>()?))
+            }
             ["calls"] => Ok(Effect::Calls(None)),
             ["calls", "from", name] => {
                 let channel = channel(name).ok_or_else(|| format!("`{name}` is no channel"))?;
@@ -204,6 +210,7 @@ impl Effect {
             }
             Effect::Io(stream) => *stream,
             Effect::Console => Some(0),
+            Effect::Only(argument, _) => Some(*argument),
             Effect::Requires(place) | Effect::Frees(place) => of_pointer(place.pointer),
             Effect::Allocates(size) => size.last_argument(),
             Effect::Sync(sync) => {
@@ -392,6 +399,7 @@ mod tests {
         let behind = MemoryRef { pointer: Pointer::Behind(2), offset: 8 };
         let guarded = Effect::Writes(behind, Extent::Text(None), Guard::IfResult);
         assert_eq!(Effect::parse("writes *$2+8 text if result"), Ok(guarded));
+        assert_eq!(Effect::parse("only $1 0 4"), Ok(Effect::Only(1, vec![0, 4])));
         let list = Formatted { format: 2, list: Some(3) };
         assert_eq!(Effect::parse("prints $2 list $3"), Ok(Effect::Prints(list)));
     }
@@ -421,6 +429,8 @@ mod tests {
         for (text, reason) in [
             ("touches $0 8", "is no effect"),
             ("reads $0", "is no extent"),
+            ("only $0", "is no effect"),
+            ("only $0 x", "is no number"),
             ("reads result 8", "before there is a result"),
             ("reads 0 8", "is no argument"),
             ("writes $99 8", "is no argument"),

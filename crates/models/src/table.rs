@@ -57,8 +57,12 @@ const SHIPPED: &[(&str, &str)] = &[
     ("glib.toml", include_str!("../models/glib.toml")),
     ("glibc.toml", include_str!("../models/glibc.toml")),
     ("openmp.toml", include_str!("../models/openmp.toml")),
+    ("openssl.toml", include_str!("../models/openssl.toml")),
     ("libstdcxx.toml", include_str!("../models/libstdcxx.toml")),
+    ("libuv.toml", include_str!("../models/libuv.toml")),
     ("rust.toml", include_str!("../models/rust.toml")),
+    ("sqlite.toml", include_str!("../models/sqlite.toml")),
+    ("zlib.toml", include_str!("../models/zlib.toml")),
 ];
 
 /// The models that are part of foretell: the names of the files, and what they say.

@@ -79,6 +79,7 @@ settings! {
     AS_RUSTC c"FORETELL_AS_RUSTC" Internal None, "`foretell` is called by cargo in the place of rustc";
     LIBRARIES c"FORETELL_LIBRARIES" CommandLine None, "Folder with the compiler pass and the runtime, if not beside `foretell`";
     MODELS c"FORETELL_MODELS" CommandLine None, "Files with models of library functions, separated by `:`";
+    STD c"FORETELL_STD" Internal None, "Folder of a standard library of Rust that is built with the compiler pass, or `build` while that is done";
     SUPPRESSIONS c"FORETELL_SUPPRESSIONS" CommandLine None, "Suppressions file";
     Z3 c"FORETELL_Z3" CommandLine Some("z3"), "The Z3 program";
     SEEDS c"FORETELL_SEEDS" Tests None, "How many random programs a test makes";

@@ -153,6 +153,9 @@ impl SourceLanguage {
     }
 }
 
+/// What stands before and after the name of a function, in the texts of a module that calls it by a model of the user.
+pub const MODEL_OF_USER: [&str; 2] = ["foretell: model of the user: ", ";"];
+
 /// What a module tells about itself.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct SiteTable {

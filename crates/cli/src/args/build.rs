@@ -1,13 +1,12 @@
 //! Commands that build: `cargo`, and the compiler wrappers.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
 use std::time::Duration;
 
 use foretell_wire::settings::DEFAULT_SEED;
 
 use super::analysis::WantedArgs;
-use super::program::{LogArgs, Order};
+use super::program::{LibraryArgs, LogArgs, Order};
 use super::texts::{self, heading};
 use super::values::parse_duration;
 
@@ -23,8 +22,8 @@ pub(crate) struct CargoArgs {
         help_heading = heading::RECORDING
     )]
     pub(crate) order: Order,
-    #[arg(long, value_name = "FILE", help = texts::MODELS, help_heading = heading::RECORDING)]
-    pub(crate) models: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) libraries: LibraryArgs,
     #[command(flatten)]
     pub(crate) log: LogArgs,
     /// Terminate the program, or each test, after DURATION, such as 10s or 2m [default: 60s for tests]

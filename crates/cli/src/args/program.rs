@@ -16,6 +16,18 @@ use super::values::{
     parse_time_limit,
 };
 
+/// What is known of libraries when a program is built.
+#[derive(Clone, PartialEq, Eq, Default, Debug, clap::Args)]
+pub(crate) struct LibraryArgs {
+    #[arg(long, value_name = "FILE", help = texts::MODELS, help_heading = heading::RECORDING)]
+    pub(crate) models: Vec<PathBuf>,
+    #[arg(
+        long, help = texts::INSTRUMENT_STD, long_help = texts::INSTRUMENT_STD_LONG,
+        help_heading = heading::RECORDING
+    )]
+    pub(crate) instrument_std: bool,
+}
+
 #[derive(Debug, clap::Args)]
 pub(crate) struct RunArgs {
     #[arg(
@@ -25,8 +37,8 @@ pub(crate) struct RunArgs {
     pub(crate) program: PathBuf,
     #[arg(value_name = "ARGUMENTS", help = texts::ARGUMENTS)]
     pub(crate) arguments: Vec<OsString>,
-    #[arg(long, value_name = "FILE", help = texts::MODELS, help_heading = heading::RECORDING)]
-    pub(crate) models: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) libraries: LibraryArgs,
     #[command(flatten)]
     pub(crate) schedule: ScheduleArgs,
     #[arg(
@@ -85,8 +97,8 @@ pub(crate) struct HuntArgs {
     pub(crate) program: PathBuf,
     #[arg(value_name = "ARGUMENTS", help = texts::ARGUMENTS)]
     pub(crate) arguments: Vec<OsString>,
-    #[arg(long, value_name = "FILE", help = texts::MODELS, help_heading = heading::RECORDING)]
-    pub(crate) models: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) libraries: LibraryArgs,
     /// Set the strategy of the runs (docs/hunting.md)
     #[arg(
         long, value_enum, default_value_t = Strategy::Predict, value_name = "STRATEGY",

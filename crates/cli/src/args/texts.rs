@@ -50,6 +50,12 @@ pub(super) const TRIGGERS: &str =
     "Read the may-trigger relation of drfinder from FILE, and update it after the run";
 pub(super) const MODELS: &str =
     "Use the models of library functions in FILE, too, when the program is built (docs/models.md)";
+pub(super) const INSTRUMENT_STD: &str = "Record also what Rust's standard library does";
+pub(super) const INSTRUMENT_STD_LONG: &str = "\
+Record also what Rust's standard library does
+
+It is built with instrumentation, once, which takes a minute or two and needs its sources: rustup component add rust-src. Then \
+formatting, strings, maps and files are accesses that can race, and no fences (docs/rust.md).";
 pub(super) const ORDER: &str = "Set how a native program's threads are recorded";
 pub(super) const MAX_STEPS: &str = "Stop a run of a CIMP program after N steps";
 pub(super) const EXPLORE_LOOPS: &str =

@@ -17,7 +17,7 @@ use foretell_wire::schedule::ScheduleDraft;
 use foretell_wire::settings;
 
 use super::{DrivePlan, Examined, FrontEnd, Learnt, RunOutcome, RunPlan, cannot_run};
-use crate::args::{HuntArgs, Order, RunArgs};
+use crate::args::{HuntArgs, LibraryArgs, Order, RunArgs};
 use crate::error::Failure;
 use crate::native::processes::end_left;
 use crate::native::record::{self, Ended, Folder, Hunting, Manner, Recording, Seen};
@@ -48,9 +48,9 @@ impl Native<'_> {
     pub(crate) fn new<'a>(
         name: &'a Path,
         arguments: &'a [OsString],
-        models: &[PathBuf],
+        libraries: &LibraryArgs,
     ) -> Result<Native<'a>, Failure> {
-        let (program, built) = build(name, models)?;
+        let (program, built) = build(name, libraries)?;
         Ok(Native { name, arguments, program, looked_at: RwLock::default(), _built: built })
     }
 

@@ -10,14 +10,14 @@ use foretell_report::repeats;
 use foretell_wire::settings;
 use serde_json::Value;
 
-use crate::args::{CargoAction, CargoArgs};
+use crate::args::{CargoAction, CargoArgs, LibraryArgs};
 use crate::error::Failure;
 use crate::models;
 use crate::native::distribution::LLVM;
 use crate::native::record::{self, Folder, Hunting, Manner};
 use crate::native::rust::AS_COMPILER;
 use crate::native::tools::Tools;
-use crate::native::{Look, tests};
+use crate::native::{Look, sysroot, tests};
 use crate::render::write_reports;
 use crate::suppress::Rules;
 use crate::{Outcome, analysis, output, stop};
@@ -43,11 +43,11 @@ pub(crate) fn run(args: &CargoArgs) -> Result<Outcome, Failure> {
     let tools = Tools::find_for_rust()?;
     match args.action {
         CargoAction::Build => {
-            build(&tools, "build", &args.options, &args.models)?;
+            build(&tools, "build", &args.options, &args.libraries)?;
             Ok(Outcome::Clean)
         }
         CargoAction::Run => {
-            let programs = build(&tools, "build", &args.options, &args.models)?;
+            let programs = build(&tools, "build", &args.options, &args.libraries)?;
             run_one(args, only(&programs)?)
         }
         CargoAction::Test => {
@@ -61,7 +61,7 @@ pub(crate) fn run(args: &CargoArgs) -> Result<Outcome, Failure> {
                 options.push("--tests".into());
             }
             options.push("--no-run".into());
-            let mut programs = build(&tools, "test", &options, &args.models)?;
+            let mut programs = build(&tools, "test", &options, &args.libraries)?;
             programs.retain(|program| program.is_test);
             tests::run(args, &programs)
         }
@@ -114,13 +114,14 @@ fn build(
     tools: &Tools,
     action: &str,
     options: &[OsString],
-    files: &[PathBuf],
+    libraries: &LibraryArgs,
 ) -> Result<Vec<Program>, Failure> {
     let us = env::current_exe()
         .map_err(|error| Failure::Environment(format!("cannot find ourselves: {error}")))?;
     let target = target_folder(options)?.join("foretell");
-    let models = models::for_pass(files)?;
-    forget_other_pass(tools, &models, &target)?;
+    let models = models::for_pass(&libraries.models)?;
+    let sysroot = libraries.instrument_std.then(|| sysroot::instrumented(tools, &models)).transpose()?;
+    forget_other_build(&stamp(tools, &models, sysroot.as_deref())?, &target)?;
     let mut command = cargo();
     command.arg(action).args(options).arg("--message-format=json-render-diagnostics");
     if !options.iter().any(|option| option.to_string_lossy().starts_with("--target")) {
@@ -129,6 +130,9 @@ fn build(
     }
     command.arg("--target-dir").arg(&target).env("RUSTC_WRAPPER", us).env(AS_COMPILER, "1");
     command.env(settings::MODELS.text(), models);
+    if let Some(sysroot) = sysroot {
+        command.env(settings::STD.text(), sysroot);
+    }
     let output = command.stderr(Stdio::inherit()).output().map_err(|error| cannot_run(&error))?;
     if !output.status.success() {
         return Err(Failure::Usage("cargo could not build that".to_string()));
@@ -162,8 +166,8 @@ fn target_folder(options: &[OsString]) -> Result<PathBuf, Failure> {
         .ok_or_else(|| Failure::Environment("cargo does not print its target folder".to_string()))
 }
 
-/// Cargo does not notice when the pass is another, or the models: then everything is built anew.
-fn forget_other_pass(tools: &Tools, models: &OsStr, target: &Path) -> Result<(), Failure> {
+/// What is compiled depends on the pass, on the models, and on the standard library.
+pub(super) fn stamp(tools: &Tools, models: &OsStr, sysroot: Option<&Path>) -> Result<String, Failure> {
     let about =
         fs::metadata(tools.pass(LLVM)).map_err(|error| Failure::file(&tools.pass(LLVM), "read", error))?;
     let mut stamp = format!("{} {:?}", about.len(), about.modified().ok());
@@ -171,6 +175,15 @@ fn forget_other_pass(tools: &Tools, models: &OsStr, target: &Path) -> Result<(),
         stamp.push('\n');
         stamp.push_str(&fs::read_to_string(&file).map_err(|error| Failure::file(&file, "read", error))?);
     }
+    if let Some(sysroot) = sysroot {
+        stamp.push('\n');
+        stamp.push_str(&sysroot.to_string_lossy());
+    }
+    Ok(stamp)
+}
+
+/// Cargo does not notice when any of that is another: then everything is built anew.
+fn forget_other_build(stamp: &str, target: &Path) -> Result<(), Failure> {
     let path = target.join("pass");
     // Another process may do the same now.
     let lock = target.with_extension("lock");

@@ -4,15 +4,16 @@ use std::env;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::process::CommandExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use super::command_line::CommandLine;
 use super::distribution::{LLVM, VERSIONS, llvm_for_compiling};
 use foretell_wire::settings;
 
+use crate::args::LibraryArgs;
 use crate::error::Failure;
-use crate::models;
+use crate::models::{self, INSTRUMENT_STD};
 use crate::native::tools::Tools;
 use crate::output::note;
 
@@ -97,7 +98,10 @@ fn refuse_rival(option: &str) -> Failure {
 
 /// The compiler as we call it. Our library comes first, so that its functions are found before those of the C library.
 fn command(tools: &Tools, language: Language, arguments: &[OsString]) -> Result<Command, Failure> {
-    let (arguments, files) = models::taken_from(arguments)?;
+    let (arguments, libraries) = models::taken_from(arguments)?;
+    if libraries.instrument_std {
+        return Err(Failure::Usage(format!("{INSTRUMENT_STD}: only programs in Rust can be built so")));
+    }
     let line = CommandLine::of(&arguments);
     if let Some(option) = line.is_static.filter(|_| line.links) {
         return Err(refuse_static(&option));
@@ -112,7 +116,7 @@ fn command(tools: &Tools, language: Language, arguments: &[OsString]) -> Result<
     };
     let (compiler, llvm) = language.compiler(tools);
     let mut command = Command::new(compiler);
-    command.env(settings::MODELS.text(), models::for_pass(&files)?);
+    command.env(settings::MODELS.text(), models::for_pass(&libraries.models)?);
     command.arg("-Qunused-arguments").arg("-g").arg(joined("-fpass-plugin=", &tools.pass(llvm)));
     // Without optimisation, the pass could not take local variables out of memory.
     command.args(["-Xclang", "-disable-O0-optnone"]);
@@ -173,7 +177,7 @@ pub(crate) fn build(
     language: Language,
     source: &Path,
     program: &Path,
-    files: &[PathBuf],
+    libraries: &LibraryArgs,
 ) -> Result<(), Failure> {
     let mut arguments: Vec<&OsStr> = vec!["-O1".as_ref()];
     if language == Language::Cpp {
@@ -183,9 +187,7 @@ pub(crate) fn build(
         arguments.push("-fopenmp".as_ref());
     }
     arguments.extend([source.as_os_str(), "-o".as_ref(), program.as_os_str()]);
-    for file in files {
-        arguments.extend([OsStr::new("--models"), file.as_os_str()]);
-    }
+    arguments.extend(models::as_arguments(libraries));
     let arguments: Vec<OsString> = arguments.into_iter().map(OsStr::to_os_string).collect();
     let mut command = command(tools, language, &arguments)?;
     let status = command.status().map_err(|error| cannot_run(command.get_program(), &error))?;

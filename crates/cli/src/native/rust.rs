@@ -4,14 +4,16 @@ use std::env;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::process::CommandExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use foretell_wire::settings;
 
+use crate::args::LibraryArgs;
 use crate::error::Failure;
 use crate::models;
 use crate::native::distribution::LLVM;
+use crate::native::sysroot;
 use crate::native::tools::Tools;
 
 /// Cargo calls us with this in the environment instead of the compiler; the compiler is our first argument then.
@@ -61,7 +63,7 @@ fn options(tools: &Tools, given: &[OsString]) -> Vec<OsString> {
 const RUSTC: &str = "rustc";
 
 /// Lets this compiler have the options of the unstable one.
-const UNLOCK: (&str, &str) = ("RUSTC_BOOTSTRAP", "1");
+pub(super) const UNLOCK: (&str, &str) = ("RUSTC_BOOTSTRAP", "1");
 
 fn mentions(given: &[OsString], setting: &str) -> bool {
     given.iter().any(|argument| argument.to_string_lossy().contains(setting))
@@ -91,11 +93,12 @@ pub(crate) fn become_compiler() -> Option<Failure> {
     let arguments: Vec<OsString> = arguments.collect();
     let mut command = Command::new(&compiler);
     command.args(&arguments);
-    if is_for_program(&arguments) {
+    if is_for_program(&arguments) && sysroot::has_part(&arguments) {
         match Tools::find_for_rust() {
             Ok(tools) => command.args(options(&tools, &arguments)).env(UNLOCK.0, UNLOCK.1),
             Err(failure) => return Some(failure),
         };
+        command.args(sysroot::option());
     }
     Some(cannot_run(&compiler, &command.exec()))
 }
@@ -106,10 +109,15 @@ fn cannot_run(compiler: &OsStr, error: &io::Error) -> Failure {
 
 /// The compiler as we call it.
 fn command(tools: &Tools, arguments: &[OsString]) -> Result<Command, Failure> {
-    let (arguments, files) = models::taken_from(arguments)?;
+    let (arguments, libraries) = models::taken_from(arguments)?;
+    let models = models::for_pass(&libraries.models)?;
     let mut command = Command::new(RUSTC);
     command.args(&arguments).args(options(tools, &arguments)).env(UNLOCK.0, UNLOCK.1);
-    command.env(settings::MODELS.text(), models::for_pass(&files)?);
+    if libraries.instrument_std {
+        let sysroot = sysroot::instrumented(tools, &models)?;
+        command.arg("--sysroot").arg(&sysroot).env(settings::STD.text(), &sysroot);
+    }
+    command.env(settings::MODELS.text(), models);
     Ok(command)
 }
 
@@ -122,10 +130,15 @@ pub(crate) fn become_rustc(tools: &Tools, arguments: &[OsString]) -> Failure {
 }
 
 /// Builds one source file into a program.
-pub(crate) fn build(tools: &Tools, source: &Path, program: &Path, files: &[PathBuf]) -> Result<(), Failure> {
+pub(crate) fn build(
+    tools: &Tools,
+    source: &Path,
+    program: &Path,
+    libraries: &LibraryArgs,
+) -> Result<(), Failure> {
     let arguments = [OsStr::new("--edition=2024"), source.as_os_str(), OsStr::new("-o"), program.as_os_str()];
-    let models = files.iter().flat_map(|file| [OsStr::new("--models"), file.as_os_str()]);
-    let arguments: Vec<OsString> = arguments.into_iter().chain(models).map(OsStr::to_os_string).collect();
+    let arguments = arguments.into_iter().chain(models::as_arguments(libraries));
+    let arguments: Vec<OsString> = arguments.map(OsStr::to_os_string).collect();
     let status =
         command(tools, &arguments)?.status().map_err(|error| cannot_run(OsStr::new(RUSTC), &error))?;
     if status.success() {

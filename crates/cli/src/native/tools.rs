@@ -1,11 +1,13 @@
 //! Where the compiler and our two libraries are.
 
+use std::collections::BTreeSet;
 use std::env;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use foretell_wire::settings;
+use foretell_wire::site::MODEL_OF_USER;
 
 use super::distribution::{self, LLVM, VERSIONS};
 use crate::error::Failure;
@@ -173,6 +175,21 @@ pub(crate) fn is_instrumented(program: &Path) -> Option<bool> {
     if magic == *b"\x7fELF" { contains(&mut file, RUNTIME.as_bytes()).ok() } else { None }
 }
 
+/// The functions that a program calls by models of its user.
+pub(crate) fn models_of_user(program: &Path) -> Vec<String> {
+    let [before, after] = MODEL_OF_USER;
+    let has_some =
+        File::open(program).is_ok_and(|mut file| contains(&mut file, before.as_bytes()).unwrap_or(false));
+    let content = if has_some { std::fs::read(program).unwrap_or_default() } else { Vec::new() };
+    let text = String::from_utf8_lossy(&content);
+    let names = text
+        .split(before)
+        .skip(1)
+        .filter_map(|rest| rest.split_once(after))
+        .map(|(name, _)| name.to_string());
+    names.collect::<BTreeSet<_>>().into_iter().collect()
+}
+
 /// Whether this text is in a file; reads no further than to where it is.
 fn contains(file: &mut impl Read, text: &[u8]) -> std::io::Result<bool> {
     const PIECE: usize = 1 << 16;
@@ -204,6 +221,19 @@ mod tests {
             content.extend([0; 100]);
             assert!(contains(&mut content.as_slice(), ENTRY).expect("memory can be read"));
         }
+    }
+
+    #[test]
+    fn models_of_the_user_are_found_in_programs() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let program = folder.path().join("program");
+        let [before, after] = MODEL_OF_USER;
+        let told = |name: &str| format!("\u{1}{before}{name}{after}\u{2}main");
+        std::fs::write(&program, ["\x7fELF", &told("parse"), &told("check"), &told("parse")].concat())
+            .expect("it can be written");
+        assert_eq!(models_of_user(&program), ["check", "parse"]);
+        std::fs::write(&program, b"\x7fELF\xff main").expect("it can be written");
+        assert!(models_of_user(&program).is_empty());
     }
 
     #[test]

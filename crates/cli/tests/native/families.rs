@@ -31,7 +31,7 @@ fn check_member(member: &Member, options: &[String]) {
     let (before, after): (Vec<&str>, Vec<&str>) =
         options.iter().map(String::as_str).partition(|option| !option.starts_with("-l"));
     let arguments =
-        [&[member.compiler(), "-O1"], &before[..], &[&source], &after, &["-o", &program]].concat();
+        [&[member.compiler(), member.level()], &before[..], &[&source], &after, &["-o", &program]].concat();
     let built = foretell(&arguments);
     assert!(built.status.success(), "{}: {}", member.name, String::from_utf8_lossy(&built.stderr));
     let races_in = |arguments: &[&str]| {
@@ -66,7 +66,9 @@ fn openmp_programs_are_understood() {
             "resources_norace.c",
             "single_norace.c",
             "task_depend_norace.c",
+            "depend_other_race.c",
             "task_depend_race.c",
+            "task_reduction_norace.c",
             "taskloop_norace.c",
             "threadprivate_norace.c",
         ],
@@ -92,4 +94,12 @@ fn glib_programs_are_understood() {
 #[test]
 fn programs_in_cpp_are_understood() {
     check("cpp", &["packaged_task_race.cpp", "queue_empty_race.cpp", "queue_norace.cpp"]);
+}
+
+#[test]
+fn programs_with_other_libraries_are_understood() {
+    for library in ["libuv", "sqlite3", "libcrypto"] {
+        check(library, &["locks_norace.c", "locks_race.c"]);
+    }
+    check("zlib", &["checksum_norace.c", "checksum_race.c"]);
 }

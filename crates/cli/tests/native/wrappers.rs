@@ -177,3 +177,52 @@ fn the_source_is_found_from_the_folder_that_the_program_was_built_in() {
         assert!(text.contains("counter.c:8") && text.contains(" counter++;"), "{name}: {text}");
     }
 }
+
+/// What models of the user say is believed, so reports tell that they were used; and by a model, a call is no fence.
+#[test]
+fn findings_rest_on_models_of_the_user() {
+    if !is_ready() {
+        return;
+    }
+    let folder = folder("models");
+    let source = "#include <pthread.h>\nint total;\nvoid take(void), give(void);\n\
+                  void *add(void *unused) { take(); total++; give(); return unused; }\n\
+                  int main(void) { pthread_t t; pthread_create(&t, 0, add, 0); add(0); return pthread_join(t, 0); }\n";
+    let library = "#include <pthread.h>\nstatic pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;\n\
+                   void take(void) { pthread_mutex_lock(&lock); }\nvoid give(void) { pthread_mutex_unlock(&lock); }\n";
+    let models = "[lock]\ntake = \"calls; receives door\"\ngive = \"calls; sends door\"\n";
+    for (name, content) in [("user.c", source), ("library.c", library), ("mine.toml", models)] {
+        fs::write(folder.join(name), content).expect("a file");
+    }
+    let plain = Command::new("clang-22").args(["-c", "library.c"]).current_dir(&folder).status();
+    assert!(plain.is_ok_and(|status| status.success()));
+    cc(&folder, "--models mine.toml -O1 user.c library.o -o with");
+    cc(&folder, "-O1 user.c library.o -o without");
+    let notes = |program: &str| {
+        let program = folder.join(program).display().to_string();
+        let ran = foretell(&["run", "--no-progress", "--format", "json", "--", &program]);
+        String::from_utf8_lossy(&ran.stdout).into_owned()
+    };
+    assert!(
+        notes("with").contains("all findings rest on your models of give, take: if one of them is wrong")
+    );
+    assert!(!notes("without").contains("your models"));
+}
+
+/// Only programs in Rust have its standard library, and it is built with the program.
+#[test]
+fn the_standard_library_of_rust_is_refused_elsewhere() {
+    if !is_ready() {
+        return;
+    }
+    let folder = folder("std");
+    let refused = |arguments: &[&str], reason: &str| {
+        let ran = limited(env!("CARGO_BIN_EXE_foretell")).args(arguments).current_dir(&folder).output();
+        let ran = ran.expect("foretell runs");
+        let told = String::from_utf8_lossy(&ran.stderr);
+        assert!(ran.status.code() == Some(2) && told.contains(reason), "{arguments:?}: {told}");
+    };
+    refused(&["run", "--instrument-std", "main.c"], "only programs in Rust");
+    refused(&["cc", "--instrument-std", "-c", "main.c"], "only programs in Rust");
+    refused(&["run", "--instrument-std", "--", "./program"], "when it is built");
+}

@@ -28,6 +28,9 @@ pub(crate) struct DebugLocation {
 /// Where the sources of Rust's libraries are said to be, and where they are if the toolchain has them.
 const RUST_LIBRARIES: [&str; 2] = ["/rustc/", "/rustlib/src/rust/"];
 
+/// The folder of the libraries in both.
+const LIBRARY: &str = "library/";
+
 pub(super) fn place(location: LLVMMetadataRef) -> DebugLocation {
     let scope = llvm!(LLVMDILocationGetScope(location));
     let mut length = 0;
@@ -42,10 +45,15 @@ pub(super) fn place(location: LLVMMetadataRef) -> DebugLocation {
     let (line, column) = (llvm!(LLVMDILocationGetLine(location)), llvm!(LLVMDILocationGetColumn(location)));
     let is_in_library =
         [&file, &folder].iter().any(|path| RUST_LIBRARIES.iter().any(|library| path.contains(library)));
-    if !is_in_library {
-        file = found_from_here(file, &folder);
-    }
+    file = if is_in_library { library_file(file, &folder) } else { found_from_here(file, &folder) };
     DebugLocation { file, function, line, column, is_in_library }
+}
+
+/// The path of a file of the libraries, from where these are. The compiler names it so in the libraries that it comes
+/// with, and from the crate's folder in those that are built here.
+fn library_file(file: String, folder: &str) -> String {
+    let path = if file.contains(LIBRARY) { file.clone() } else { format!("{folder}/{file}") };
+    path.find(LIBRARY).map_or(file, |start| path[start..].to_string())
 }
 
 /// The path of a file by which it is found from the folder that the compiler runs in. Compilers name files from
@@ -58,4 +66,18 @@ fn found_from_here(file: String, folder: &str) -> String {
     }
     // What is absolute already stays as it is.
     Path::new(folder).join(&file).into_os_string().into_string().unwrap_or(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_of_the_libraries_are_named_from_there() {
+        let named = |file: &str, folder: &str| library_file(file.to_string(), folder);
+        assert_eq!(named("src/fs.rs", "/rustc/59807616e/library/std"), "library/std/src/fs.rs");
+        assert_eq!(named("library/std/src/fs.rs", "/rustc/59807616e"), "library/std/src/fs.rs");
+        assert_eq!(named("/rustc/5980/library/core/src/any.rs", ""), "library/core/src/any.rs");
+        assert_eq!(named("src/lib.rs", "/rustc/5980"), "src/lib.rs");
+    }
 }

@@ -51,6 +51,13 @@ impl Value {
         text(name, length)
     }
 
+    /// What the module of a function is called.
+    pub(crate) fn module_name(self) -> String {
+        let mut length = 0;
+        let name = llvm!(LLVMGetModuleIdentifier(LLVMGetGlobalParent(self.0), &mut length));
+        text(name, length)
+    }
+
     /// The blocks of a function.
     pub(crate) fn blocks(self) -> Vec<Block> {
         let first = llvm!(LLVMGetFirstBasicBlock(self.0));

@@ -252,11 +252,11 @@ fn deliver(
     tell: impl FnOnce(),
     act: impl FnOnce() -> isize,
 ) -> isize {
+    turn.due();
+    tell();
     if !comes_back(file) {
         return call(turn, may_block(file, bytes), act);
     }
-    turn.due();
-    tell();
     world(turn);
     let result = call(turn, may_block(file, bytes), act);
     turn.due();

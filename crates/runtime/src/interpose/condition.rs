@@ -10,6 +10,7 @@ use libc::timespec;
 use super::lock::{fence_if_owner_died, try_mutex, unlock_mutex};
 use super::time::{deadline, is_refused};
 use super::{original, pass_on};
+use crate::primitives::{begins_to_wait, has_waited};
 use crate::scheduler::{Helper, WakeReason, note_external, wake_any, wake_externally, wake_waiters};
 use crate::shared;
 use crate::thread::me;
@@ -51,8 +52,10 @@ fn wait(turn: Turn, condition: Object, mutex: Object, deadline: Option<u64>) -> 
         return result;
     }
     turn.log_sync(SyncOp::Wait, condition as usize, mutex as u64);
+    begins_to_wait(&turn);
     wake_any(mutex as usize);
     let reason = turn.wait_or_end(condition as usize, deadline, Helper::Waker);
+    has_waited(&turn, reason);
     let mut result = try_mutex(mutex);
     while result == libc::EBUSY {
         turn.wait_for_lock(mutex as usize, None, SyncOp::TryFailed);

@@ -1,6 +1,6 @@
-//! Families of programs that are written in one manner: C++20, OpenMP, GLib. Their racy lines end with `// races`:
-//! every race must be between two of them, in these lines or in what is called there, and one must be found in some
-//! run.
+//! Families of programs that are written in one manner: C++20, OpenMP, GLib and other libraries, Rust's standard
+//! library. Their racy lines end with `// races`: every race must be between two of them, in these lines or in what is
+//! called there, and one must be found in some run.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -23,11 +23,19 @@ pub struct Family {
 }
 
 /// All families.
-pub const FAMILIES: [Family; 3] = [
+pub const FAMILIES: [Family; 8] = [
     Family { name: "cpp", options: &["-std=c++20"], library: None },
     Family { name: "openmp", options: &["-fopenmp"], library: None },
     Family { name: "glib", options: &[], library: Some("glib-2.0") },
+    Family { name: "libuv", options: &[], library: Some("libuv") },
+    Family { name: "sqlite3", options: &[], library: Some("sqlite3") },
+    Family { name: "libcrypto", options: &[], library: Some("libcrypto") },
+    Family { name: "zlib", options: &[], library: Some("zlib") },
+    Family { name: "std", options: &[INSTRUMENT_STD, "--edition=2024"], library: None },
 ];
+
+/// Builds Rust's standard library, too.
+const INSTRUMENT_STD: &str = "--instrument-std";
 
 /// A program of a family.
 #[derive(Clone, Debug)]
@@ -64,6 +72,9 @@ impl Family {
         if self.options.contains(&"-fopenmp") && !has_openmp() {
             return None;
         }
+        if self.options.contains(&INSTRUMENT_STD) && !has_sources_of_std() {
+            return None;
+        }
         let mut options: Vec<String> = self.options.iter().map(ToString::to_string).collect();
         if let Some(library) = self.library {
             let asked = Command::new("pkg-config").args(["--cflags", "--libs", library]).output().ok()?;
@@ -78,6 +89,15 @@ impl Family {
 fn has_openmp() -> bool {
     let asked = Command::new("clang-22").arg("-print-file-name=libomp.so").output();
     asked.is_ok_and(|output| Path::new(String::from_utf8_lossy(&output.stdout).trim()).is_absolute())
+}
+
+/// Whether the sources of Rust's standard library are installed.
+fn has_sources_of_std() -> bool {
+    let asked = Command::new("rustc").args(["--print", "sysroot"]).output();
+    asked.is_ok_and(|output| {
+        let sysroot = String::from_utf8_lossy(&output.stdout);
+        Path::new(sysroot.trim()).join("lib/rustlib/src/rust/library/Cargo.toml").is_file()
+    })
 }
 
 fn member(folder: &Path, name: String) -> Member {
@@ -100,7 +120,16 @@ impl Member {
 
     /// Which of foretell's compilers it needs.
     pub fn compiler(&self) -> &'static str {
-        if self.name.ends_with(".c") { "cc" } else { "c++" }
+        match self.path.extension().and_then(|ending| ending.to_str()) {
+            Some("c") => "cc",
+            Some("rs") => "rustc",
+            _ => "c++",
+        }
+    }
+
+    /// How much it is optimised.
+    pub fn level(&self) -> &'static str {
+        if self.compiler() == "rustc" { "-Copt-level=1" } else { "-O1" }
     }
 
     /// How many races there are in what foretell has printed as JSON.
@@ -140,7 +169,7 @@ mod tests {
 
     #[test]
     fn families_are_half_racy() {
-        for (family, at_least) in FAMILIES.into_iter().zip([60, 40, 20]) {
+        for (family, at_least) in FAMILIES.into_iter().zip([60, 40, 20, 2, 2, 2, 2, 20]) {
             let members = family.members();
             let racy = members.iter().filter(|member| member.is_racy()).count();
             assert!(members.len() >= at_least, "{} has {} programs", family.name, members.len());
