@@ -1,35 +1,31 @@
-// A thread goes on although it could not take a mutex of SQLite.
+// Two threads count under mutexes of SQLite, each under its own.
 #include <pthread.h>
 #include <sqlite3.h>
 #include <stdio.h>
 
-static sqlite3_mutex *mutex;
+static sqlite3_mutex *mutexes[2];
 static int counted;
 
-static void *patient(void *unused) {
+static void *work(void *mutex) {
   sqlite3_mutex_enter(mutex);
   counted++; // races
   sqlite3_mutex_leave(mutex);
-  return unused;
-}
-
-static void *hasty(void *unused) {
-  int result = sqlite3_mutex_try(mutex);
-  counted++; // races
-  if (result == SQLITE_OK)
+  if (sqlite3_mutex_try(mutex) == SQLITE_OK)
     sqlite3_mutex_leave(mutex);
-  return unused;
+  return NULL;
 }
 
 int main(void) {
   pthread_t threads[2];
   sqlite3_initialize();
-  mutex = sqlite3_mutex_alloc(SQLITE_MUTEX_FAST);
-  pthread_create(&threads[0], NULL, patient, NULL);
-  pthread_create(&threads[1], NULL, hasty, NULL);
-  pthread_join(threads[0], NULL);
-  pthread_join(threads[1], NULL);
-  sqlite3_mutex_free(mutex);
+  for (int i = 0; i < 2; i++)
+    mutexes[i] = sqlite3_mutex_alloc(SQLITE_MUTEX_FAST);
+  for (int i = 0; i < 2; i++)
+    pthread_create(&threads[i], NULL, work, mutexes[i]);
+  for (int i = 0; i < 2; i++)
+    pthread_join(threads[i], NULL);
+  for (int i = 0; i < 2; i++)
+    sqlite3_mutex_free(mutexes[i]);
   printf("%d\n", counted);
   return 0;
 }

@@ -13,6 +13,7 @@ use foretell_wire::hook::MemoryOrder;
 use foretell_wire::record::Record;
 
 use super::{console, original, pass_on};
+use crate::primitives::is_inside;
 use crate::system::{ask_kernel, timespec};
 use crate::turn::{Turn, content};
 
@@ -252,11 +253,16 @@ fn deliver(
     tell: impl FnOnce(),
     act: impl FnOnce() -> isize,
 ) -> isize {
-    turn.due();
-    tell();
     if !comes_back(file) {
+        // What a library does to print is its own.
+        if !turn.me.stack.is_outside() && !is_inside(turn) {
+            turn.due();
+            tell();
+        }
         return call(turn, may_block(file, bytes), act);
     }
+    turn.due();
+    tell();
     world(turn);
     let result = call(turn, may_block(file, bytes), act);
     turn.due();
