@@ -80,19 +80,27 @@ fn rewrite(bytes: Vec<u8>) -> Result<Vec<u8>, TraceError> {
     Ok(writer.into_inner())
 }
 
-/// Checks text as the steps of a certificate that two accesses cannot race, which do: no text may be accepted.
+/// Three threads that do a little of everything; the last two events race by every model.
+const RACE: &str = "A|sem(s,1)|1\nA|fork(B)|2\nA|acq(l)|3\nA|wait(c,l)|4\nB|notify(c)|5\nA|woken(c,l)|6\n\
+                    A|rel(l)|7\nB|acq(l)|8\nC|tryfail(l)|9\nA|w(y,1)|10\nB|r(y,1)|11\nB|branch|12\nB|rel(l)|13\n\
+                    A|arrive(b)|14\nB|arrive(b)|15\nA|depart(b)|16\nB|depart(b)|17\nC|p(s)|18\nB|v(s)|19\n\
+                    A|w(x,1)|20\nB|w(x,2)|21\n";
+
+/// Checks the bytes as the steps of a certificate that two accesses cannot race, which do: none may be accepted. In both
+/// forms.
 pub fn check_certificate(bytes: &[u8]) {
-    const TRACE: &str = "A|sem(s,1)|1\nA|fork(B)|2\nA|acq(l)|3\nA|wait(c,l)|4\nB|notify(c)|5\nA|woken(c,l)|6\n\
-                         A|rel(l)|7\nB|acq(l)|8\nC|tryfail(l)|9\nA|w(y,1)|10\nB|r(y,1)|11\nB|branch|12\nB|rel(l)|13\n\
-                         A|arrive(b)|14\nB|arrive(b)|15\nA|depart(b)|16\nB|depart(b)|17\nC|p(s)|18\nB|v(s)|19\n\
-                         A|w(x,1)|20\nB|w(x,2)|21\n";
-    let Ok(steps) = std::str::from_utf8(bytes) else { return };
-    let reader = open(Box::new(Cursor::new(TRACE)), Some(Format::Text));
+    let reader = open(Box::new(Cursor::new(RACE)), Some(Format::Text));
     let trace = reader.and_then(|source| foretell_trace::Trace::read(source)).expect("a trace");
     let facts = foretell_witness::proof::TraceFacts::new(&trace);
-    for model in ["same-write", "same-value", "control-flow"] {
-        let text = format!("foretell-proof 1\nmodel {model}\nevents 21\npair 20 21\n{steps}");
-        let checked = foretell_witness::proof::check(&facts, &text);
-        assert!(checked.is_err(), "a race has a certificate:\n{text}");
+    let models = ["same-write", "same-value", "control-flow", "necessary"];
+    for (code, model) in (0u8..).zip(models) {
+        let header = format!("foretell-proof 1\nmodel {model}\nevents 21\npair 20 21\n");
+        let text = [header.as_bytes(), bytes].concat();
+        // A beginning of which the length comes first: its kind, the model, the events, the goal and the two.
+        let records = [b"\x89proof1\n\x07\0", &[code, 21, 0, 20, 21, 0][..], bytes].concat();
+        for certificate in [text, records] {
+            let checked = foretell_witness::proof::check(&facts, &certificate);
+            assert!(checked.is_err(), "a race has a certificate: {certificate:?}");
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! `cargo xtask setup|run|test|bench|package|install|tidy`: all commands for developers.
 
+mod mutants;
 mod package;
 mod test;
 mod tidy;
@@ -15,11 +16,14 @@ Commands:
   run FILE… [OPTIONS]     Build foretell and analyse traces or run a program: cargo xtask run examples/bank.std
   test                    Install what the tests need; then check formatting, lints and repository rules, and run all tests
   bench [NAME…]           Measure [default: all]; --save appends to bench/RESULTS.md; --quick takes each program's figures
-                          once. Names: read detect syncp referee predict memory exact auto explore z3 native online
-                          necessary recipe hidden
+                          once. Names: read detect syncp referee predict memory exact certify auto explore z3 native
+                          online necessary recipe hidden
   fuzz-exact [SECONDS [SEED]] | traces COUNT [SEED]
                           Compare exact techniques and exploration with oracle and brute force on random traces
                           [default: until interrupted]
+  fuzz-certificates TRACES [SEED]
+                          Certify each pair that is no race, and change the certificates, on random traces
+  mutants [NAME]          Put faults into the finders: the checker of certificates must catch each
   soundness [SECONDS [SEED]]
                           Compare predicted races with all executions of random programs [default: until interrupted]
   soundness-native [SECONDS [SEED]]
@@ -48,10 +52,11 @@ fn main() -> ExitCode {
         "run" => process::run_foretell(rest),
         "test" => test::run(),
         "tidy" => tidy::run(),
+        "mutants" => mutants::run(rest),
         "package" => package::run(rest),
         "install" => package::install(rest),
-        "bench" | "fuzz-exact" | "soundness" | "java-corpus" | "native-corpus" | "replay-corpus"
-        | "soundness-native" => process::run_lab(&args),
+        "bench" | "fuzz-exact" | "fuzz-certificates" | "soundness" | "java-corpus" | "native-corpus"
+        | "replay-corpus" | "soundness-native" => process::run_lab(&args),
         other => Err(format!("unknown command `{other}`\n{USAGE}")),
     };
     process::exit_code("xtask", result)

@@ -124,6 +124,7 @@ impl Command {
             Command::Hunt(args) => args.wanted.search.memory,
             Command::Cargo(args) => args.wanted.search.memory,
             Command::Compare(args) => args.search.memory,
+            Command::Check(args) => args.memory,
             Command::Explain(args) => args.memory,
             Command::Explore(args) => args.memory,
             Command::Record(args) => args.memory,

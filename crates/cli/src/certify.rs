@@ -1,21 +1,23 @@
 //! `foretell predict --certify` and `foretell check`: a proof, in files, that nothing but the reported races exists.
 
 use std::fs::{self, File};
-use std::io::{BufRead, BufReader, Write as _};
-use std::path::{Path, PathBuf};
+use std::io::{BufReader, Write as _};
+use std::path::Path;
 
 use foretell_detect::Pair;
 use foretell_engine::certify::{self, Certificates};
 use foretell_engine::{Choice, Plan};
 use foretell_report::Report;
 use foretell_trace::{Model, Trace};
-use foretell_witness::proof::{self, Examination, Extent, NothingElse, TraceFacts};
+use foretell_witness::proof::{
+    self, Examination, Extent, Lrat, NothingElse, TraceFacts, Unchecked, Unproven,
+};
 
 use crate::args::{CheckArgs, Following, PredictArgs};
 use crate::error::Failure;
 use crate::input::TraceFile;
 use crate::stop::{TimeLimit, Watch};
-use crate::{Outcome, output, stop};
+use crate::{Outcome, memory, output, stop};
 
 /// The list of races, and the certificates one after the other.
 const RACES: &str = "races";
@@ -53,7 +55,7 @@ pub(crate) fn write(args: &PredictArgs, folder: &Path, report: &Report) -> Resul
     let trace = file.load("reads")?;
     let limit = TimeLimit::start(plan.time_limit)?;
     let control = Watch::new(&file).within(&limit);
-    let certificates = write_certificates(&trace, &plan, &reported(&trace, report), folder, &control)?;
+    let certificates = write_certificates(&trace, &plan, &reported(&trace, report), args, folder, &control)?;
     let Some(proven) = certificates.proven else {
         // What there is proves nothing as a whole; nor does what an earlier run has left.
         for file in [CERTIFICATES, RACES] {
@@ -84,21 +86,23 @@ fn write_certificates(
     trace: &Trace,
     plan: &Plan,
     reported: &[Pair],
+    args: &PredictArgs,
     folder: &Path,
     control: &Watch<'_>,
 ) -> Result<Certificates, Failure> {
     let path = folder.join(CERTIFICATES);
-    let mut made = None;
+    let (mut made, form) = (None, args.certify_form.form());
     output::write_while(Some(&path), &|| true, |sink| {
+        sink.write_all(form.magic())?;
         let mut failed = None;
-        let mut add = |text: &str| match sink.write_all(text.as_bytes()) {
+        let mut add = |certificate: &[u8]| match sink.write_all(certificate) {
             Ok(()) => true,
             Err(error) => {
                 failed = Some(error);
                 false
             }
         };
-        made = Some(certify::certify(trace, plan, reported, control, &mut add));
+        made = Some(certify::certify(trace, plan, reported, control, form, &mut add));
         failed.map_or(Ok(()), Err)
     })?;
     let made = made.ok_or_else(|| Failure::Internal("no certificates were made".to_string()))?;
@@ -157,23 +161,33 @@ fn sentence(name: &str, proven: NothingElse) -> String {
 /// Checks the certificate of a trace.
 pub(crate) fn check(args: &CheckArgs) -> Result<Outcome, Failure> {
     stop::listen()?;
+    let limit = TimeLimit::start(args.time_limit.0)?;
     let file = TraceFile::new(&args.trace, &args.input);
     let races = args.folder.join(RACES);
+    if let Some(folder) = &args.lrat {
+        fs::create_dir_all(folder).map_err(|error| Failure::file(folder, "make", error))?;
+    }
     let text = fs::read_to_string(&races).map_err(|error| Failure::file(&races, "read", error))?;
     let trace = file.load("reads")?;
     let facts = TraceFacts::new(&trace);
-    match examine(&facts, &text, &args.folder.join(CERTIFICATES))? {
-        Examined::Proven(proven) => {
+    match examine(&facts, &text, args)? {
+        Examined::Proven(proven) if !stop::is_requested() => {
             let sentence = sentence(&file.name(), proven);
             output::write_text(None, &format!("{}{}\n", sentence[..1].to_uppercase(), &sentence[1..]))?;
             Ok(Outcome::Clean)
         }
-        Examined::Refused(why) => {
+        Examined::Refused(why) if !stop::is_requested() => {
             output::write_text(None, &format!("Refused: {why}\n"))?;
             Ok(Outcome::Race)
         }
-        Examined::Stopped => {
-            output::note("stopped before the end: nothing is proven");
+        // What was read may be only the beginning.
+        _ => {
+            let why = if limit.is_over() && !stop::is_interrupted() {
+                "the time limit was reached; --time-limit gives more".to_string()
+            } else {
+                memory::note().unwrap_or_else(|| "interrupted".to_string())
+            };
+            output::note(&format!("nothing is proven: {why}"));
             Ok(Outcome::Undecided)
         }
     }
@@ -185,42 +199,42 @@ enum Examined {
     Stopped,
 }
 
-/// Goes through the certificates in the file, of which only one is in memory at a time.
-fn examine(facts: &TraceFacts<'_>, races: &str, path: &PathBuf) -> Result<Examined, Failure> {
-    let failed = |error| Failure::file(path, "read", error);
+/// Goes through the certificates in the file.
+fn examine(facts: &TraceFacts<'_>, races: &str, args: &CheckArgs) -> Result<Examined, Failure> {
+    let path = args.folder.join(CERTIFICATES);
+    let failed = |error| Failure::file(&path, "read", error);
     let mut examination = match Examination::read(facts, races) {
         Ok(examination) => examination,
         Err(refusal) => return Ok(Examined::Refused(format!("{RACES}: {refusal}"))),
     };
-    let mut lines = BufReader::new(File::open(path).map_err(failed)?).lines();
-    let (mut text, mut begin, mut number) = (String::new(), 0, 0);
-    loop {
-        let line = lines.next().transpose().map_err(failed)?;
-        if line.as_deref().is_none_or(|line| line == proof::FIRST_LINE) && !text.is_empty() {
-            match proof::check(facts, &text) {
-                Ok(refuted) => examination.refute(refuted),
-                Err(refusal) => {
-                    let place = begin + refusal.line;
-                    return Ok(Examined::Refused(format!(
-                        "{CERTIFICATES}, line {place}: {}",
-                        refusal.reason
-                    )));
-                }
+    let input = BufReader::new(File::open(&path).map_err(failed)?);
+    let mut certificates = proof::Certificates::new(facts, input, &stop::is_requested);
+    for number in 1.. {
+        let mut lrat = args.lrat.as_ref().map(|folder| (folder, Lrat::default()));
+        match certificates.next_into(lrat.as_mut().map(|(_, lrat)| lrat)) {
+            Ok(Some(refuted)) => examination.refute(&refuted),
+            Ok(None) => break,
+            Err(Unchecked::Refused(proof::Refusal { line, reason })) => {
+                return Ok(Examined::Refused(format!("{CERTIFICATES}, line {line}: {reason}")));
             }
-            (begin, text) = (number, String::new());
+            Err(Unchecked::Unreadable(error)) => return Err(failed(error)),
+            Err(Unchecked::Stopped) => return Ok(Examined::Stopped),
         }
-        if stop::is_requested() {
-            return Ok(Examined::Stopped);
+        if let Some((folder, lrat)) = &lrat {
+            write_lrat(folder, number, lrat)?;
         }
-        let Some(line) = line else { break };
-        number += 1;
-        text.push_str(&line);
-        text.push('\n');
     }
-    Ok(match examination.finish() {
+    Ok(match examination.finish(&stop::is_requested) {
         Ok(proven) => Examined::Proven(proven),
-        Err((first, second)) => Examined::Refused(format!(
+        Err(Unproven::Open(first, second)) => Examined::Refused(format!(
             "nothing is said about the events {first} and {second}, which may race"
         )),
+        Err(Unproven::Stopped) => Examined::Stopped,
     })
+}
+
+/// What a certificate leaves to other checkers.
+fn write_lrat(folder: &Path, number: usize, lrat: &Lrat) -> Result<(), Failure> {
+    output::write(Some(&folder.join(format!("{number}.cnf"))), &lrat.formula())?;
+    output::write(Some(&folder.join(format!("{number}.lrat"))), &lrat.proof())
 }

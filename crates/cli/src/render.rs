@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use foretell_report::sink::Sink;
 use foretell_report::text::Detail;
-use foretell_report::{Decision, Report, brief, html, json, junit, sarif, schema, text};
+use foretell_report::{Decision, Report, asked_page, brief, html, json, junit, sarif, schema, text};
 
 use crate::args::{ReportArgs, ReportFormat, SchemaArgs, WantedArgs};
 use crate::error::{Failure, Failures};
@@ -227,8 +227,9 @@ pub(crate) fn write_decisions(decisions: &[Decision], wanted: &ReportArgs) -> Re
                 let render = |decision| text::render_decision(decision, detail);
                 decisions.iter().map(render).collect::<Vec<_>>().join("\n")
             }
-            ReportFormat::Html | ReportFormat::Sarif | ReportFormat::Junit => {
-                return Err(Failure::Usage("--pair supports only --format text and json".to_string()));
+            ReportFormat::Html => asked_page::render(decisions),
+            ReportFormat::Sarif | ReportFormat::Junit => {
+                return Err(Failure::Usage("--pair supports only --format text, json and html".to_string()));
             }
         };
         match target.format {

@@ -1,11 +1,9 @@
 //! Certificates for a whole trace: each pair that is no reported race, and that one pass does not rule out, gets a
 //! certificate that the checker has accepted.
 
-use std::time::Duration;
-
 use foretell_detect::{Pair, Pairs};
-use foretell_predict::{Budget, Certified, Certifier, Technique};
-use foretell_trace::{EventId, Model, Trace};
+use foretell_predict::{Budget, Certificate, Certified, Certifier, Technique};
+use foretell_trace::{Model, Trace};
 use foretell_witness::proof::{self, Examination, Extent, NothingElse, TraceFacts};
 use foretell_witness::{Claim, Proof, Referee};
 use rayon::prelude::*;
@@ -37,21 +35,53 @@ pub struct Certificates {
     pub stopped: bool,
 }
 
+/// How certificates are written down.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CertificateForm {
+    /// Lines of words.
+    Text,
+    /// Compact records.
+    Binary,
+}
+
+impl CertificateForm {
+    /// What a file of them begins with.
+    pub fn magic(self) -> &'static [u8] {
+        match self {
+            CertificateForm::Text => &[],
+            CertificateForm::Binary => Certificate::MAGIC,
+        }
+    }
+
+    fn of(self, certificate: &Certificate) -> Vec<u8> {
+        match self {
+            CertificateForm::Text => certificate.text().into_bytes(),
+            CertificateForm::Binary => certificate.binary(),
+        }
+    }
+
+    /// As a file of its own.
+    fn checked(self, facts: &TraceFacts<'_>, certificate: &[u8]) -> Result<proof::Refuted, proof::Refusal> {
+        proof::check(facts, [self.magic(), certificate].concat())
+    }
+}
+
 /// The answer on one pair.
 enum Word {
     Race,
-    Certificate(String, proof::Refuted),
+    Certificate(Vec<u8>, proof::Refuted),
     Open(String),
 }
 
-/// Certifies the trace for the technique of the plan. These races are known. `write` gets the text of each certificate,
-/// and says whether more are wanted.
+/// Certifies the trace for the technique of the plan. These races are known. `write` gets each certificate, in this
+/// form, and says whether more are wanted.
 pub fn certify(
     trace: &Trace,
     plan: &Plan,
     reported: &[Pair],
     control: &dyn Control,
-    write: &mut dyn FnMut(&str) -> bool,
+    form: CertificateForm,
+    write: &mut dyn FnMut(&[u8]) -> bool,
 ) -> Result<Certificates, Error> {
     let certifier = certifier(trace, plan)?;
     let extent = match plan.pairs {
@@ -70,12 +100,14 @@ pub fn certify(
         races: reported.to_vec(),
         refuted: Vec::new(),
         open: Vec::new(),
+        form,
         write,
     };
+    let is_stopped = || control.is_stopped();
     let known = Examination::new(&facts, certifier.model(), extent, reported.iter().map(ids));
     let progress = control.progress("certifies");
     let mut chunk = Vec::new();
-    let ended = known.for_each_open(|first, second| {
+    let ended = known.for_each_open(&is_stopped, |first, second| {
         chunk.push(Pair { first, second });
         if chunk.len() < CHUNK {
             return Ok(());
@@ -88,15 +120,16 @@ pub fn certify(
         }
     });
     let goes_on = match ended {
-        Ok(()) => work.work_off(&chunk, &*progress)?,
+        Ok(is_whole) => is_whole && work.work_off(&chunk, &*progress)?,
         Err(None) => false,
         Err(Some(error)) => return Err(error),
     };
     let Work { races, refuted, open, .. } = work;
     let stopped = control.is_stopped() || (!goes_on && open.is_empty());
     let mut examination = Examination::new(&facts, certifier.model(), extent, races.iter().map(ids));
-    refuted.into_iter().for_each(|refuted| examination.refute(refuted));
-    let proven = if stopped || !open.is_empty() { None } else { examination.finish().ok() };
+    refuted.iter().for_each(|refuted| examination.refute(refuted));
+    let proven = if stopped || !open.is_empty() { None } else { examination.finish(&is_stopped).ok() };
+    let stopped = stopped || (proven.is_none() && open.is_empty());
     Ok(Certificates { model: certifier.model(), extent, races, open, proven, stopped })
 }
 
@@ -133,16 +166,18 @@ struct Work<'a, 't> {
     races: Vec<Pair>,
     refuted: Vec<proof::Refuted>,
     open: Vec<(Pair, String)>,
-    write: &'a mut dyn FnMut(&str) -> bool,
+    form: CertificateForm,
+    write: &'a mut dyn FnMut(&[u8]) -> bool,
 }
 
 impl Work<'_, '_> {
     /// Decides these pairs. Says whether more are wanted.
     fn work_off(&mut self, pairs: &[Pair], progress: &dyn crate::Progress) -> Result<bool, Error> {
         let (certifier, facts, control) = (self.certifier, self.facts, self.control);
-        let (referee, budget) = (&self.referee, self.plan.budget);
+        let (referee, budget, form) = (&self.referee, self.plan.budget, self.form);
         let each = |referee: &mut Referee<'_>, &pair: &Pair| {
-            let word = word(certifier, facts, referee, pair, budget, control);
+            let deciding = Budget { per_pair: budget, stop: control.stop_flag() };
+            let word = word(certifier, facts, referee, pair, &deciding, form);
             progress.worked();
             word
         };
@@ -152,9 +187,9 @@ impl Work<'_, '_> {
             match word {
                 Word::Race => self.races.push(pair),
                 Word::Open(why) => self.open.push((pair, why)),
-                Word::Certificate(text, refuted) => {
+                Word::Certificate(certificate, refuted) => {
                     self.refuted.push(refuted);
-                    if !(self.write)(&text) {
+                    if !(self.write)(&certificate) {
                         return Ok(false);
                     }
                 }
@@ -169,11 +204,11 @@ fn word(
     facts: &TraceFacts<'_>,
     referee: &mut Referee<'_>,
     pair: Pair,
-    per_pair: Duration,
-    control: &dyn Control,
+    budget: &Budget<'_>,
+    form: CertificateForm,
 ) -> Word {
     let Pair { first, second } = pair;
-    match certifier.certify(pair, &Budget { per_pair, stop: control.stop_flag() }) {
+    match certifier.certify(pair, budget) {
         Certified::Reached(witness) => {
             let proof = Proof::Adjacent { model: witness.model, schedule: witness.schedule };
             match referee.check(Claim { first, second, proof }) {
@@ -182,15 +217,16 @@ fn word(
             }
         }
         // What the checker does not accept here, it will not accept later.
-        Certified::Refuted(text) => match proof::check(facts, &text) {
-            Ok(refuted) if is_about(refuted, first, second) => Word::Certificate(text, refuted),
-            Ok(_) => Word::Open("its certificate is about another pair".to_string()),
-            Err(refusal) => Word::Open(format!("the checker refuses its certificate: {refusal}")),
-        },
+        Certified::Refuted(certificate) => {
+            let certificate = form.of(&certificate);
+            match form.checked(facts, &certificate) {
+                Ok(refuted) if refuted.pair() == Some((first, second)) => {
+                    Word::Certificate(certificate, refuted)
+                }
+                Ok(_) => Word::Open("its certificate is about another pair".to_string()),
+                Err(refusal) => Word::Open(format!("the checker refuses its certificate: {refusal}")),
+            }
+        }
         Certified::Undecided(limit) => Word::Open(limit.to_string()),
     }
-}
-
-fn is_about(refuted: proof::Refuted, first: EventId, second: EventId) -> bool {
-    (refuted.first(), refuted.second()) == (first, second)
 }

@@ -5,6 +5,7 @@
 //! more than the figure itself.
 
 mod asked;
+mod certified;
 mod cpu;
 mod debian;
 mod explore;
@@ -40,7 +41,7 @@ use xtask::process::{must, release};
 /// A measurement that can be asked for by name.
 type Measurement = (&'static str, fn(&mut Record) -> Result<(), String>);
 
-const MEASUREMENTS: [Measurement; 16] = [
+const MEASUREMENTS: [Measurement; 17] = [
     ("read", reading),
     ("detect", detecting),
     ("syncp", sync_preserving),
@@ -49,6 +50,7 @@ const MEASUREMENTS: [Measurement; 16] = [
     ("memory", memory),
     ("exact", pairs::exact),
     ("families", families::deciding),
+    ("certify", certified::certifying),
     ("auto", everything),
     ("explore", explore::exploring),
     ("z3", pairs::deciding),

@@ -25,7 +25,7 @@ use foretell_witness::proof::{self, TraceFacts};
 use foretell_witness::{Claim, Model, Proof, Referee, StuckClaim, oracle};
 use foretell_z3::Pool;
 
-const MODELS: [(Technique, Model); 4] = [
+pub(crate) const MODELS: [(Technique, Model); 4] = [
     (Technique::Rf, Model::SameWrite),
     (Technique::Mcm, Model::SameValue),
     (Technique::Rv, Model::ControlFlow),
@@ -154,7 +154,7 @@ fn number(text: &str) -> Result<u64, String> {
 }
 
 /// Any features, any size that the oracle can go through.
-fn shape(random: &mut Random) -> Shape {
+pub(crate) fn shape(random: &mut Random) -> Shape {
     let crowds = !random.once_in(3);
     let mut some = || random.once_in(2);
     let features = Features {
@@ -230,7 +230,8 @@ fn certificates(
         match certifier.certify(pair, &budget) {
             Certified::Reached(_) if is_race => {}
             Certified::Undecided(Limit::Meeting) => {}
-            Certified::Refuted(text) if !is_race => {
+            Certified::Refuted(certificate) if !is_race => {
+                let text = certificate.text();
                 proof::check(&facts, &text)
                     .map_err(|refusal| format!("{technique:?} {pair:?}: {refusal} in\n{text}"))?;
                 count += 1;

@@ -1,6 +1,7 @@
 //! Measurements and experiments on the product. `cargo xtask NAME` builds and runs them.
 
 mod bench;
+mod fuzz_certificates;
 mod fuzz_exact;
 mod java_corpus;
 mod native_corpus;
@@ -19,6 +20,7 @@ fn main() -> ExitCode {
     };
     let result = match command.as_str() {
         "bench" => bench::run(rest),
+        "fuzz-certificates" => fuzz_certificates::run(rest),
         "fuzz-exact" => fuzz_exact::run(rest),
         "soundness" => soundness::run(rest),
         "java-corpus" => java_corpus::run(rest),

@@ -8,18 +8,20 @@
 //! * `derivation`: what the closure finds, with reasons
 //! * `paths`: why one event comes before another
 //! * `assemble`, `searched`: from a contradiction back to the axioms
-//! * `text`: the lines; `words`: the reasons, for people
+//! * `write`: what is written down; `text`, `binary`: how
+//! * `words`: the reasons, for people
 
 mod assemble;
 mod axiom;
+mod binary;
 mod derivation;
 mod paths;
 mod searched;
 mod text;
 mod words;
+mod write;
 
 use foretell_arithmetic::NoSolver;
-use foretell_detect::Pair;
 use foretell_solve::SearchLimits;
 use foretell_trace::{Model, Trace};
 
@@ -27,6 +29,7 @@ pub(crate) use self::axiom::{Atom, Axiom, Literal};
 pub(crate) use self::derivation::{Clash, Derivation, PinCause};
 pub(crate) use self::searched::{Meanings, Statement};
 pub(crate) use self::words::event_words;
+pub use self::write::Certificate;
 
 use self::assemble::{Assembler, CertificateStep};
 use crate::closure::{Closure, Contradiction, Patience};
@@ -47,13 +50,13 @@ pub struct Certifier<'t> {
     strategy: PinningStrategy,
 }
 
-/// The answer to "can these two accesses be adjacent?".
+/// The answer to "can this goal be reached?".
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Certified {
     /// Yes, by this schedule.
     Reached(Witness),
-    /// No; the text of the certificate.
-    Refuted(String),
+    /// No, and why.
+    Refuted(Certificate),
     /// Unknown, or no without a certificate.
     Undecided(Limit),
 }
@@ -74,77 +77,112 @@ impl<'t> Certifier<'t> {
         self.strategy.model
     }
 
-    /// Whether the two can be made adjacent.
-    pub fn certify(&self, pair: Pair, budget: &Budget<'_>) -> Certified {
-        self.decide(pair, budget, text::text)
-    }
-
-    /// Why the two cannot be made adjacent, in words, if a certificate says so: also where that takes a search.
-    pub fn explain(&self, pair: Pair, budget: &Budget<'_>) -> Option<Vec<String>> {
-        match self.decide(pair, budget, words::reasons) {
-            Certified::Refuted(reasons) => Some(reasons.lines().map(str::to_string).collect()),
-            Certified::Reached(_) | Certified::Undecided(_) => None,
+    /// Whether the goal can be reached: that two accesses race, or that threads deadlock.
+    pub fn certify(&self, goal: impl Into<Goal>, budget: &Budget<'_>) -> Certified {
+        match self.decide(&goal.into(), budget, Keep::Reasons, Certificate::new) {
+            Decided::Reached(witness) => Certified::Reached(witness),
+            Decided::Refuted(certificate) => Certified::Refuted(certificate),
+            Decided::Undecided(limit) => Certified::Undecided(limit),
         }
     }
 
-    fn decide(&self, pair: Pair, budget: &Budget<'_>, form: Form) -> Certified {
+    /// The same answer without a certificate: whether the goal can be reached, if that is decided in time. What is found
+    /// out on the way is not kept.
+    pub fn decides(&self, goal: impl Into<Goal>, budget: &Budget<'_>) -> Option<bool> {
+        match self.decide(&goal.into(), budget, Keep::Nothing, |_, _| ()) {
+            Decided::Reached(_) => Some(true),
+            Decided::Refuted(()) => Some(false),
+            Decided::Undecided(_) => None,
+        }
+    }
+
+    /// Why the goal cannot be reached, in words, if a certificate says so: also where that takes a search.
+    pub fn explain(&self, goal: impl Into<Goal>, budget: &Budget<'_>) -> Option<Vec<String>> {
+        match self.decide(&goal.into(), budget, Keep::Reasons, |window, steps| words::reasons(window, &steps))
+        {
+            Decided::Refuted(reasons) => Some(reasons),
+            Decided::Reached(_) | Decided::Undecided(_) => None,
+        }
+    }
+
+    fn decide<T>(
+        &self,
+        goal: &Goal,
+        budget: &Budget<'_>,
+        keep: Keep,
+        form: impl Fn(&Window<'_>, Vec<CertificateStep>) -> T,
+    ) -> Decided<T> {
         let PinningStrategy { model, same_write, .. } = self.strategy;
-        let goal = Goal::from(pair);
-        let question = WindowQuestion { goal: &goal, model, same_write, twins: None };
+        let question = WindowQuestion { goal, model, same_write, twins: None };
         let window = Window::new(&self.index, None, Border::Fixed, question, 0, self.index.len());
         if window.next.iter().any(|&event| window.event(event).unexplained) {
-            return refuted(&window, Some(vec![CertificateStep::Axiom(Axiom::Unexplained)]), form);
+            return Decided::Refuted(form(&window, vec![CertificateStep::Axiom(Axiom::Unexplained)]));
         }
         let limits = SearchLimits { conflicts: None, deadline: budget.deadline(), stop: Some(budget.stop) };
-        match decide_in(&goal, &window, &limits, form) {
-            Certified::Undecided(_) if budget.is_stopped() => Certified::Undecided(Limit::Stopped),
-            Certified::Reached(_) if self.index.has_unknown_barriers() => {
-                Certified::Undecided(Limit::Meeting)
-            }
-            answer => answer,
+        match decide_in(goal, &window, &limits, keep) {
+            Decided::Undecided(_) if budget.is_stopped() => Decided::Undecided(Limit::Stopped),
+            Decided::Reached(_) if self.index.has_unknown_barriers() => Decided::Undecided(Limit::Meeting),
+            Decided::Reached(witness) => Decided::Reached(witness),
+            Decided::Refuted(steps) => Decided::Refuted(form(&window, steps)),
+            Decided::Undecided(limit) => Decided::Undecided(limit),
         }
     }
 }
 
+/// What is kept of what is found out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Keep {
+    Reasons,
+    Nothing,
+}
+
+/// An answer, with what a refutation is wanted for.
+enum Decided<T> {
+    Reached(Witness),
+    Refuted(T),
+    Undecided(Limit),
+}
+
 /// Whether the goal of the window, which is the whole trace, can be reached.
-fn decide_in(goal: &Goal, window: &Window<'_>, limits: &SearchLimits<'_>, form: Form) -> Certified {
+fn decide_in(
+    goal: &Goal,
+    window: &Window<'_>,
+    limits: &SearchLimits<'_>,
+    keep: Keep,
+) -> Decided<Vec<CertificateStep>> {
     if predictor::is_too_large(window) {
-        return Certified::Undecided(Limit::Memory);
+        return Decided::Undecided(Limit::Memory);
     }
     let mut closure = Closure::new(window, Patience { deadline: limits.deadline, stop: limits.stop });
-    closure.log_derivation();
+    if keep == Keep::Reasons {
+        closure.log_derivation();
+    }
     let refuted = |closure: &Closure<'_>, steps: Option<Vec<CertificateStep>>| match steps {
-        None if closure.is_out_of_time() => Certified::Undecided(Limit::Budget),
-        steps => refuted(window, steps, form),
+        Some(steps) => Decided::Refuted(steps),
+        None if keep == Keep::Nothing => Decided::Refuted(Vec::new()),
+        None if closure.is_out_of_time() => Decided::Undecided(Limit::Budget),
+        None => Decided::Undecided(Limit::Technique),
     };
     match closure.reach_goal() {
         Ok(()) => {}
-        Err(Contradiction::OutOfTime) => return Certified::Undecided(Limit::Budget),
+        Err(Contradiction::OutOfTime) => return Decided::Undecided(Limit::Budget),
         Err(_) => return refuted(&closure, Assembler::new(&closure).and_then(Assembler::of_clash)),
     }
     let subjects = Subjects::new(&closure);
-    let reached = |schedule: &[u32]| Certified::Reached(predictor::witness(goal, window.model, 0, schedule));
+    let reached = |schedule: &[u32]| Decided::Reached(predictor::witness(goal, window.model, 0, schedule));
     if let Some(schedule) = GreedyPlan::least(&closure, &subjects).schedule(Care::Strict) {
         return reached(&schedule);
     }
     let mut search = EncodedSearch::new(&closure, &subjects, &NoSolver);
-    search.log_proof();
+    if keep == Keep::Reasons {
+        search.log_proof();
+    }
     match search.run(limits) {
         SearchOutcome::Schedule(schedule) => reached(&schedule),
-        SearchOutcome::GaveUp => Certified::Undecided(Limit::Budget),
+        SearchOutcome::GaveUp => Decided::Undecided(Limit::Budget),
         SearchOutcome::Impossible => {
             let assembler = Assembler::new(&closure);
             refuted(&closure, assembler.and_then(|assembler| searched::certificate(&search, assembler)))
         }
-    }
-}
-
-/// How the steps of a certificate are written down.
-type Form = fn(&Window<'_>, &[CertificateStep]) -> String;
-
-fn refuted(window: &Window<'_>, steps: Option<Vec<CertificateStep>>, form: Form) -> Certified {
-    match steps {
-        Some(steps) => Certified::Refuted(form(window, &steps)),
-        None => Certified::Undecided(Limit::Technique),
     }
 }

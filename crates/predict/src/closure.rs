@@ -222,6 +222,7 @@ impl<'w> Closure<'w> {
             }
         }
         for &event in &window.ran {
+            self.log(Literal::runs(event), || Axiom::Reached(event));
             self.must_run(event)?;
         }
         for &(from, to) in &window.ordered {

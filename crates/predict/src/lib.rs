@@ -41,7 +41,7 @@ mod window;
 pub use foretell_arithmetic::{NoSolver, Solver};
 
 pub use candidates::{Bucket, Candidates, Count, Key, conflicting_pairs, quick_check};
-pub use certify::{Certified, Certifier};
+pub use certify::{Certificate, Certified, Certifier};
 pub use deadlocks::{Circle, CircleKey, Circles, Deadlocks, Waits};
 pub use goal::Goal;
 pub use part::Part;

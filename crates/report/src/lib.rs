@@ -16,7 +16,7 @@
 //! * [`json`]: for programs, in the form that [`schema`] describes; [`sarif`]: for code scanning; [`junit`]: for test
 //!   dashboards
 //! * [`html`]: for people with a browser; with [`picture`] for what a race looks like, and [`moved`] for what the
-//!   witness reorders
+//!   witness reorders; [`asked_page`]: for pairs that the user asked about
 //! * [`text`]: for people at a terminal; with `race_text` for one race, `source_text` for the program, `story_text`
 //!   for how it comes about, `reads_text` for the reads on the way, and `page` for lines and colours;
 //!   [`explain_text`]: one race or pair at length
@@ -25,6 +25,7 @@
 //! * [`visible`]: nothing that a terminal would act upon
 //! * [`table`]: techniques side by side
 
+pub mod asked_page;
 pub mod baseline;
 pub mod brief;
 pub mod cause;

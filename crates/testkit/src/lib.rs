@@ -3,6 +3,7 @@
 //! * [`adversarial`]: long traces that drive up one quantity each: same-value writers, sections, threads
 //! * [`brute`]: all races of tiny traces, found in the plainest way
 //! * [`busy`]: windows of a busy program with values and branches, for exact prediction
+//! * [`certificates`]: certificates with something changed in them
 //! * [`computed`]: a judge of how values are said to be computed
 //! * [`corpus`]: small traces with known answers, kept as data
 //! * [`depending`]: traces of which it is made up which reads matter to what
@@ -19,6 +20,7 @@
 pub mod adversarial;
 pub mod brute;
 pub mod busy;
+pub mod certificates;
 pub mod computed;
 pub mod corpus;
 pub mod depending;

@@ -8,6 +8,7 @@ use clap::ValueEnum;
 use clap::builder::PossibleValuesParser;
 use clap::builder::TypedValueParser as _;
 use foretell_detect::Pairs;
+use foretell_engine::certify::CertificateForm;
 use foretell_engine::{Choice, Find, Plan};
 use foretell_native::Follow;
 use foretell_predict::Technique;
@@ -34,7 +35,7 @@ pub(crate) struct PredictArgs {
     pub(crate) wanted: WantedArgs,
     /// Decide only the pair of events A and B, and say why
     ///
-    /// Events are numbered from 1, in the order of the trace. Supports --format text and json.
+    /// Events are numbered from 1, in the order of the trace. Supports --format text, json and html.
     #[arg(
         long, value_parser = parse_pair, value_name = "A,B", conflicts_with = "baseline",
         help_heading = heading::ANALYSIS
@@ -49,8 +50,32 @@ pub(crate) struct PredictArgs {
         help_heading = heading::REPORT
     )]
     pub(crate) certify: Option<PathBuf>,
+    /// Write the certificate as text, or in a compact form
+    ///
+    /// `foretell check` recognises both.
+    #[arg(
+        long, value_enum, default_value_t = FormArg::Text, requires = "certify", value_name = "FORM",
+        help_heading = heading::REPORT
+    )]
+    pub(crate) certify_form: FormArg,
     #[command(flatten)]
     pub(crate) input: InputArgs,
+}
+
+/// How certificates are written down.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum FormArg {
+    Text,
+    Binary,
+}
+
+impl FormArg {
+    pub(crate) fn form(self) -> CertificateForm {
+        match self {
+            FormArg::Text => CertificateForm::Text,
+            FormArg::Binary => CertificateForm::Binary,
+        }
+    }
 }
 
 #[derive(Debug, clap::Args)]

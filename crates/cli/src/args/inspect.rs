@@ -9,7 +9,9 @@ use foretell_engine::Choice;
 
 use super::analysis::{InputArgs, OutputFormat, technique_parser};
 use super::texts::{self, heading};
-use super::values::{Window, parse_duration, parse_event, parse_pair, parse_size, parse_window};
+use super::values::{
+    TimeLimit, Window, parse_duration, parse_event, parse_pair, parse_size, parse_time_limit, parse_window,
+};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct CheckArgs {
@@ -19,6 +21,23 @@ pub(crate) struct CheckArgs {
     /// The folder with the certificate
     #[arg(value_name = "DIR")]
     pub(crate) folder: PathBuf,
+    /// Also write to DIR what the certificates leave to prove once their axioms are believed
+    ///
+    /// Each certificate becomes two files, a formula (1.cnf, format DIMACS) and the proof that it has no solution (1.lrat,
+    /// format LRAT), for any checker of such proofs.
+    #[arg(long, value_name = "DIR", help_heading = heading::REPORT)]
+    pub(crate) lrat: Option<PathBuf>,
+    /// Limit the time, such as 90s, 10m or `none`
+    #[arg(
+        long, default_value = "none", value_parser = parse_time_limit, value_name = "DURATION",
+        help_heading = heading::LIMITS
+    )]
+    pub(crate) time_limit: TimeLimit,
+    #[arg(
+        long, value_parser = parse_size, value_name = "SIZE", help = texts::MEMORY,
+        long_help = texts::MEMORY_LONG, help_heading = heading::LIMITS
+    )]
+    pub(crate) memory: Option<u64>,
     #[command(flatten)]
     pub(crate) input: InputArgs,
 }

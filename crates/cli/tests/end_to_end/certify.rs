@@ -109,6 +109,106 @@ fn what_cannot_be_certified_is_refused_before_it_is_analysed() {
     assert!(!certificate.join("certificates").exists());
 }
 
+/// The compact form says the same, in less room; what is left when the axioms are believed is for any checker of LRAT.
+#[test]
+fn the_compact_form_is_checked_and_judged_by_others() {
+    let folder = folder("certified-compactly");
+    let trace = file(&folder, "t.std", TRACE);
+    let size = |form: &str| {
+        let certificate = folder.join(form);
+        let ran = foretell(&[
+            "predict",
+            "-t",
+            "mcm",
+            "--certify",
+            text(&certificate),
+            "--certify-form",
+            form,
+            &trace,
+        ]);
+        assert_eq!(ran.code, 1, "{}", ran.err);
+        assert_eq!(foretell(&["check", &trace, text(&certificate)]).code, 0);
+        fs::metadata(certificate.join("certificates")).expect("the file").len()
+    };
+    let (words, records) = (size("text"), size("binary"));
+    assert!(records * 2 < words, "{records} and {words} bytes");
+    let certificates = folder.join("binary").join("certificates");
+    let old = fs::read(&certificates).expect("the file");
+    for length in [0, 4, 8, 9, old.len() - 1] {
+        fs::write(&certificates, &old[..length]).unwrap();
+        let checked = foretell(&["check", &trace, text(&folder.join("binary"))]);
+        assert_eq!(checked.code, 1, "{length}: {}{}", checked.out, checked.err);
+    }
+    let ran = foretell(&["predict", "-t", "mcm", "--certify-form", "binary", &trace]);
+    assert_eq!(ran.code, 2, "a form alone: {}", ran.out);
+
+    let lrat = folder.join("lrat");
+    let checked = foretell(&["check", &trace, text(&folder.join("text")), "--lrat", text(&lrat)]);
+    assert_eq!(checked.code, 0, "{}", checked.err);
+    assert_accepted_elsewhere(&lrat);
+    let proof = lrat.join("1.lrat");
+    let cut: String =
+        fs::read_to_string(&proof).unwrap().lines().rev().skip(1).map(|line| format!("{line}\n")).collect();
+    fs::write(&proof, cut).unwrap();
+    assert!(!second_checker(&lrat.join("1.cnf"), &proof));
+}
+
+/// The second checker accepts all of the folder.
+fn assert_accepted_elsewhere(lrat: &Path) {
+    let formulas: Vec<_> =
+        (1..).map(|number| lrat.join(format!("{number}.cnf"))).take_while(|file| file.exists()).collect();
+    assert!(!formulas.is_empty());
+    for formula in formulas {
+        assert!(second_checker(&formula, &formula.with_extension("lrat")), "{}", formula.display());
+    }
+}
+
+/// What a checker says that knows the format LRAT and nothing of foretell.
+fn second_checker(formula: &Path, proof: &Path) -> bool {
+    let program = repository().join("crates/cli/tests/lrat.py");
+    let ran = std::process::Command::new("python3").arg(program).arg(formula).arg(proof).output();
+    let ran = ran.expect("Python runs");
+    let said = String::from_utf8_lossy(&ran.stdout).into_owned();
+    assert!(
+        ran.status.success() || said.starts_with("refused"),
+        "{said}{}",
+        String::from_utf8_lossy(&ran.stderr)
+    );
+    ran.status.success()
+}
+
+/// What takes long is given up in time, and then nothing is proven.
+#[test]
+fn checking_has_limits() {
+    let folder = folder("certified-in-time");
+    let (trace, certificate) = (file(&folder, "t.std", TRACE), folder.join("proof"));
+    assert_eq!(foretell(&["predict", "-t", "mcm", "--certify", text(&certificate), &trace]).code, 1);
+    let limited = foretell(&["check", &trace, text(&certificate), "--time-limit", "0s"]);
+    assert!(limited.code == 3 && limited.err.contains("nothing is proven"), "{}{}", limited.out, limited.err);
+    // A line without an end is not read to its end.
+    let endless = std::io::Read::take(std::io::repeat(b'1'), 100 << 20);
+    let path = certificate.join("certificates");
+    let head = "foretell-proof 1\nmodel same-value\nevents 15\npair 3 7\nneed ";
+    let mut input = std::io::Read::chain(head.as_bytes(), endless);
+    std::io::copy(&mut input, &mut fs::File::create(&path).unwrap()).unwrap();
+    let refused = foretell(&["check", &trace, text(&certificate)]);
+    assert!(refused.code == 1 && refused.out.contains("line 5: the line is too long"), "{}", refused.out);
+    fs::remove_file(path).unwrap();
+}
+
+/// Why a pair cannot race, for people with a browser.
+#[test]
+fn the_page_on_a_pair_has_the_reasons() {
+    let folder = folder("asked-page");
+    let trace = file(&folder, "t.std", TRACE);
+    let page = folder.join("why.html");
+    let ran = foretell(&["predict", "-t", "mcm", "--pair", "3,7", &trace, "-o", text(&page)]);
+    assert_eq!(ran.code, 0, "{}{}", ran.out, ran.err);
+    let page = fs::read_to_string(page).expect("the page");
+    assert!(page.contains("data: no race") && page.contains("Why they cannot meet"), "{page}");
+    assert!(page.matches("<li>").count() >= 2 && page.contains("flag"), "{page}");
+}
+
 /// Each example, and some random traces, by both ways of counting pairs.
 #[test]
 fn examples_are_certified() {
@@ -134,7 +234,11 @@ fn examples_are_certified() {
         let args = ["predict", "-t", technique, "--pairs", pairs, "--certify", text(&certificate), trace];
         let ran = foretell(&args);
         assert!(ran.code < 2, "{trace}: {}", ran.err);
-        let checked = foretell(&["check", trace, text(&certificate)]);
+        let lrat = folder.join(format!("lrat-{number}"));
+        let checked = foretell(&["check", trace, text(&certificate), "--lrat", text(&lrat)]);
         assert_eq!(checked.code, 0, "{trace}: {}{}", checked.out, checked.err);
+        if lrat.join("1.cnf").exists() {
+            assert_accepted_elsewhere(&lrat);
+        }
     }
 }

@@ -73,7 +73,7 @@ fn explore(shape: Shape, args: &[&str]) -> Result<(Value, f64), String> {
 }
 
 /// A file with the trace of this shape.
-fn trace(shape: Shape) -> Result<PathBuf, String> {
+pub(crate) fn trace(shape: Shape) -> Result<PathBuf, String> {
     let folder = root().join("target/bench");
     std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let path = folder.join(format!("busy-{}.std", shape.events));

@@ -51,9 +51,9 @@ pub(crate) struct Decision {
 }
 
 /// A window and the pairs to be decided in it.
-struct Sample {
-    trace: Trace,
-    pairs: Vec<Pair>,
+pub(crate) struct Sample {
+    pub(crate) trace: Trace,
+    pub(crate) pairs: Vec<Pair>,
 }
 
 /// Decides the pairs of one window, one after the other.
@@ -229,7 +229,7 @@ fn z3(formula: Formula, trace: &Trace) -> Result<Decide<'_>, String> {
 }
 
 /// So many pairs, spread over several windows of this size.
-fn samples(events: usize, count: usize) -> Result<Vec<Sample>, String> {
+pub(crate) fn samples(events: usize, count: usize) -> Result<Vec<Sample>, String> {
     (0..WINDOWS)
         .map(|number| {
             let seed = number as u64 + 1;

@@ -97,6 +97,14 @@ impl Row {
         Row { what, figure: count as f64, unit: "pairs", target: Some(target), note: String::new() }
     }
 
+    /// The one in the middle.
+    pub(crate) fn bytes(what: String, sizes: &mut [f64], target: Option<Target>) -> Row {
+        sizes.sort_by(f64::total_cmp);
+        let at = |place: usize| sizes.get(place).copied().unwrap_or(f64::NAN);
+        let note = format!("largest {:.0}", at(sizes.len().saturating_sub(1)));
+        Row { what, figure: at(sizes.len() / 2), unit: "bytes", target, note }
+    }
+
     #[expect(clippy::cast_precision_loss, reason = "counts are small")]
     pub(crate) fn races(what: String, count: usize, note: String) -> Row {
         Row { what, figure: count as f64, unit: "races", target: None, note }

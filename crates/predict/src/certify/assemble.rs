@@ -15,7 +15,7 @@ use crate::index::NONE;
 use crate::window::Window;
 
 /// A step of a certificate.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum CertificateStep {
     Axiom(Axiom),
     /// Not all of these pairs are in order.

@@ -14,7 +14,7 @@ const MOST_REASONS: usize = 16;
 const MOST_WRITES: usize = 3;
 
 /// One reason per line. What every run keeps, and what only connects reasons, is left out.
-pub(crate) fn reasons(window: &Window<'_>, steps: &[CertificateStep]) -> String {
+pub(crate) fn reasons(window: &Window<'_>, steps: &[CertificateStep]) -> Vec<String> {
     let mut reasons: Vec<String> = Vec::new();
     for step in steps {
         let CertificateStep::Axiom(axiom) = step else { continue };
@@ -29,7 +29,7 @@ pub(crate) fn reasons(window: &Window<'_>, steps: &[CertificateStep]) -> String 
     reasons.push(format!(
         "no order of these events satisfies all of that: {cases} steps of a proof lead to a contradiction"
     ));
-    reasons.join("\n")
+    reasons
 }
 
 fn reason(window: &Window<'_>, axiom: &Axiom) -> Option<String> {

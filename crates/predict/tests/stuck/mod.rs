@@ -17,7 +17,7 @@ use foretell_witness::{Model, Referee, StuckClaim, oracle};
 use foretell_z3::Pool;
 
 /// What waits, sorted, and the end of a thread that holds a lock.
-type Stuck = (Vec<EventId>, Option<EventId>);
+pub(crate) type Stuck = (Vec<EventId>, Option<EventId>);
 
 const STATES: usize = 200_000;
 
@@ -28,7 +28,7 @@ const EXACT: [(Technique, Model, Rules); 3] = [
 ];
 
 /// Locks above all, and what may stand between two of them.
-fn shape(seed: u64) -> Shape {
+pub(crate) fn shape(seed: u64) -> Shape {
     let locks = Features { forks: seed % 4 != 1, shared_locks: seed.is_multiple_of(5), ..Features::MUTEXES };
     let features = match seed % 4 {
         0 => Features { branches: true, values: seed.is_multiple_of(8), ..locks },
@@ -46,7 +46,7 @@ fn shape(seed: u64) -> Shape {
     }
 }
 
-fn candidates(trace: &Trace, pairs: Pairs) -> Vec<Circle> {
+pub(crate) fn candidates(trace: &Trace, pairs: Pairs) -> Vec<Circle> {
     let mut waits = Waits::default();
     waits.batch(EventId::FIRST, trace.events());
     let deadlocks = waits.deadlocks(pairs, || false);
@@ -54,7 +54,7 @@ fn candidates(trace: &Trace, pairs: Pairs) -> Vec<Circle> {
     deadlocks.circles.into_iter().flat_map(|circles| circles.circles).collect()
 }
 
-fn claim(circle: &Circle, witness: &Witness) -> StuckClaim {
+pub(crate) fn claim(circle: &Circle, witness: &Witness) -> StuckClaim {
     StuckClaim {
         waits: circle.waits.clone(),
         ended: circle.ended,
@@ -93,7 +93,7 @@ fn answers(
     (found, refuted)
 }
 
-fn stuck(circle: &Circle) -> Stuck {
+pub(crate) fn stuck(circle: &Circle) -> Stuck {
     let mut waits = circle.waits.clone();
     waits.sort_unstable();
     (waits, circle.ended)

@@ -20,15 +20,17 @@ type Clock = Box<[u32]>;
 /// The locks that a thread holds, and how.
 type Held = Vec<(LockId, LockMode)>;
 
-/// Accesses of one thread to one variable that are alike.
+/// Accesses of one thread to one variable under the same locks.
 struct Group {
     thread: u32,
     access: Access,
-    loc: Loc,
     /// Which set of locks is held.
     held: usize,
-    /// In the order of the trace.
-    members: Vec<u32>,
+    /// The last of them.
+    last: u32,
+    /// By their locations, each in the order of the trace.
+    members: Vec<(Loc, Vec<u32>)>,
+    of_loc: HashMap<Loc, usize>,
 }
 
 /// The pass over the trace.
@@ -51,21 +53,25 @@ struct Pass<'f> {
 }
 
 /// Calls `visit` with each pair that is left, in the order of their later accesses, until it fails. Pairs of locations
-/// that are `settled` are left out.
+/// that are `settled` are left out. Says whether it came to the end of the trace, and was not stopped before.
 pub(super) fn for_each_open<E>(
     facts: &TraceFacts<'_>,
     settled: impl Fn(Loc, Loc) -> bool,
+    is_stopped: &dyn Fn() -> bool,
     mut visit: impl FnMut(EventId, EventId) -> Result<(), E>,
-) -> Result<(), E> {
+) -> Result<bool, E> {
     let mut pass = Pass::new(facts);
     for (index, _) in (0u32..).zip(facts.trace().events()) {
+        if is_stopped() {
+            return Ok(false);
+        }
         pass.enter(index);
         for earlier in pass.rivals(index, &settled) {
             visit(id(earlier), id(index))?;
         }
         pass.leave(index);
     }
-    Ok(())
+    Ok(true)
 }
 
 impl<'f> Pass<'f> {
@@ -168,13 +174,13 @@ impl<'f> Pass<'f> {
         });
         let thread = self.facts.thread(event);
         let groups = &mut self.groups[access.var.index()];
-        let alike = |group: &&mut Group| {
-            (group.thread, group.access, group.loc, group.held) == (thread, access, step.loc, set)
-        };
-        match groups.iter_mut().find(alike) {
-            Some(group) => group.members.push(event),
-            None => groups.push(Group { thread, access, loc: step.loc, held: set, members: vec![event] }),
-        }
+        let alike = |group: &Group| (group.thread, group.access, group.held) == (thread, access, set);
+        let place = groups.iter().position(alike).unwrap_or_else(|| {
+            let (members, of_loc) = (Vec::new(), HashMap::new());
+            groups.push(Group { thread, access, held: set, last: event, members, of_loc });
+            groups.len() - 1
+        });
+        groups[place].add(event, step.loc);
     }
 
     /// The earlier accesses with which the event may race, as far as this pass sees.
@@ -194,13 +200,27 @@ impl<'f> Pass<'f> {
                 continue;
             }
             let known = self.clocks[thread][of];
-            let ordered = group.members.partition_point(|&member| self.facts.place(member) < known);
-            if ordered < group.members.len() && !excludes(group) && !settled(group.loc, step.loc) {
-                rivals.extend(&group.members[ordered..]);
+            if self.facts.place(group.last) < known || excludes(group) {
+                continue;
+            }
+            for (_, members) in group.members.iter().filter(|(loc, _)| !settled(*loc, step.loc)) {
+                let ordered = members.partition_point(|&member| self.facts.place(member) < known);
+                rivals.extend(&members[ordered..]);
             }
         }
         rivals.sort_unstable();
         rivals
+    }
+}
+
+impl Group {
+    fn add(&mut self, event: u32, loc: Loc) {
+        self.last = event;
+        let place = *self.of_loc.entry(loc).or_insert(self.members.len());
+        match self.members.get_mut(place) {
+            Some((_, members)) => members.push(event),
+            None => self.members.push((loc, vec![event])),
+        }
     }
 }
 

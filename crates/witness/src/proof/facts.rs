@@ -106,6 +106,12 @@ impl<'t> TraceFacts<'t> {
         self.observed.trace()
     }
 
+    /// The index of the event with this number, if there is one.
+    pub(super) fn numbered(&self, number: Option<u32>) -> Option<u32> {
+        let index = number.and_then(|number| number.checked_sub(1));
+        index.filter(|&index| (index as usize) < self.trace().events().len())
+    }
+
     pub(super) fn event(&self, event: u32) -> &'t Event {
         self.observed.event(event)
     }

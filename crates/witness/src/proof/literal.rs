@@ -86,12 +86,12 @@ impl<'f> Clause<'f> {
             self.is_void |= positive || a == b;
             return;
         }
-        if !self.literals.contains(&literal) {
-            self.literals.push(literal);
-        }
+        self.literals.push(literal);
     }
 
-    pub(super) fn into_literals(self) -> Result<Vec<Literal>, String> {
+    pub(super) fn into_literals(mut self) -> Result<Vec<Literal>, String> {
+        self.literals.sort_unstable();
+        self.literals.dedup();
         match self.is_void {
             true => Err("the order of a thread makes it say nothing".to_string()),
             false => Ok(self.literals),

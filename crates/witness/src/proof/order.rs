@@ -54,9 +54,7 @@ pub(super) fn is_needed(facts: &TraceFacts<'_>, first: u32, second: u32) -> bool
     if first >= second {
         return false;
     }
-    let thread = facts.thread(second) as usize;
-    facts.forks[thread] == first
-        || is_fenced(facts, first, second)
+    begins(facts, first, second)
         || match (facts.op(first), facts.op(second)) {
             (_, Op::Join(child)) => {
                 facts.forks[child.index()] == first || facts.thread(first) as usize == child.index()
@@ -76,6 +74,12 @@ pub(super) fn is_needed(facts: &TraceFacts<'_>, first: u32, second: u32) -> bool
             (_, ops!(memory | locks | semaphores | conditions | barriers | labels))
             | (_, Op::Fork(_) | Op::Begin | Op::End | Op::Branch) => false,
         }
+}
+
+/// Whether without the first event the second, which comes later in the trace, is not even attempted: it is the fork of
+/// the thread, or what has no recorded reason keeps them in order.
+pub(super) fn begins(facts: &TraceFacts<'_>, first: u32, second: u32) -> bool {
+    facts.forks[facts.thread(second) as usize] == first || is_fenced(facts, first, second)
 }
 
 /// Whether the arrival is one that an arrival or departure at the same barrier waits for.

@@ -10,6 +10,9 @@ use super::goal::Question;
 use super::literal::{Atom, Clause, INITIAL, Literal, before, is, runs};
 use crate::observed::{NONE, id};
 
+/// For each thread no more are needed: what it writes later, what does not run, and what two others overwrite.
+const MOST_EXCLUSIONS: usize = 4;
+
 /// Why a read need not be looked at as seeing certain writes: see [`choice`].
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Exclusion {
@@ -42,7 +45,7 @@ fn may_be_seen(facts: &TraceFacts<'_>, read: u32, write: u32) -> Result<(), Stri
 /// the read steers.
 pub(super) fn pin(
     facts: &TraceFacts<'_>,
-    question: Question,
+    question: &Question,
     event: u32,
     read: u32,
 ) -> Result<Vec<Literal>, String> {
@@ -73,9 +76,9 @@ fn steered(facts: &TraceFacts<'_>, read: u32) -> Option<u32> {
 
 /// The read is consistent.
 ///
-/// Condition: it comes before one of the two accesses in its thread, and otherwise that thread would not get so far:
-/// with `same-value` always, with `necessary` if it steers an event up to that access.
-pub(super) fn pinned(facts: &TraceFacts<'_>, question: Question, read: u32) -> Result<Vec<Literal>, String> {
+/// Condition: it comes before one of the events that come next, in its thread, and otherwise that thread would not get so
+/// far: with `same-value` always, with `necessary` if it steers an event up to that one.
+pub(super) fn pinned(facts: &TraceFacts<'_>, question: &Question, read: u32) -> Result<Vec<Literal>, String> {
     read_of(facts, read)?;
     let pins = |next: u32| match question.model {
         _ if read == next || !facts.is_up_to(read, next) => false,
@@ -83,8 +86,8 @@ pub(super) fn pinned(facts: &TraceFacts<'_>, question: Question, read: u32) -> R
         Model::Necessary => steered(facts, read).is_some_and(|steered| facts.is_up_to(steered, next)),
         Model::SameWrite | Model::ControlFlow | Model::Values => false,
     };
-    if !question.events().into_iter().any(pins) {
-        return Err("the two accesses can be reached whatever the read sees".to_string());
+    if !question.next.iter().any(|&next| pins(next)) {
+        return Err("the end can be reached whatever the read sees".to_string());
     }
     Clause::new(facts).or(is(Atom::Consistent(read))).into_literals()
 }
@@ -102,11 +105,14 @@ pub(super) fn pinned(facts: &TraceFacts<'_>, question: Question, read: u32) -> R
 /// * [`Exclusion::NotInitial`] `o`: what was there at first, unless the read comes before `o`, a write of the variable.
 pub(super) fn choice(
     facts: &TraceFacts<'_>,
-    question: Question,
+    question: &Question,
     read: u32,
     exclusions: &[Exclusion],
 ) -> Result<Vec<Literal>, String> {
     let Some(var) = facts.read(read) else { return read_of(facts, read).map(|()| Vec::new()) };
+    if exclusions.len() > MOST_EXCLUSIONS * (facts.trace().thread_count() + 1) {
+        return Err("so many exclusions are never needed".to_string());
+    }
     let mut clause = Clause::new(facts).or(!is(Atom::Consistent(read)));
     for &exclusion in exclusions {
         match exclusion {
@@ -201,7 +207,7 @@ pub(super) fn between(
 /// what is written depends on it; otherwise it comes before the write in its thread, or is part of it.
 pub(super) fn concrete(
     facts: &TraceFacts<'_>,
-    question: Question,
+    question: &Question,
     read: u32,
     write: u32,
     other: u32,

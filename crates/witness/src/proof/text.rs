@@ -1,93 +1,90 @@
-//! The lines of a certificate. Events are named by their numbers, from 1; 0 stands for what was there at first.
+//! Certificates as lines of words. Events are named by their numbers, from 1; 0 stands for what was there at first.
 
 use foretell_trace::Model;
 
-use super::conditions::Waking;
-use super::core::Core;
 use super::facts::TraceFacts;
-use super::goal::Question;
+use super::goal::{Goal, Question};
 use super::literal::{Atom, INITIAL, Literal, before, is};
-use super::reads::Exclusion;
-use super::{barriers, conditions, goal, locks, memory, order, reads, semaphores};
+use super::step::{EXCLUSIONS, ExclusionKind, Fields};
 
 /// The first line.
 pub(super) const FIRST: &str = "foretell-proof 1";
 
-/// The lines of a text, one by one.
-pub(super) struct Lines<'s> {
-    lines: std::str::Lines<'s>,
-    number: usize,
+/// How many lines say what the certificate is about, after the first.
+pub(super) const HEADER: usize = 3;
+
+/// What these lines ask.
+pub(super) fn question(lines: &[String], facts: &TraceFacts<'_>) -> Result<Question, String> {
+    let [model, events, goal] = lines else { return Err("it ends too early".to_string()) };
+    let name = field(model, "model")?;
+    let model = Model::from_name(name).ok_or_else(|| format!("there is no model `{name}`"))?;
+    let events = field(events, "events")?;
+    let count = facts.trace().events().len();
+    if events.parse() != Ok(count) {
+        return Err(format!("it is about a trace with {events} events; this one has {count}"));
+    }
+    let mut words = Words::new(goal, facts);
+    match words.word()? {
+        "pair" => {
+            let (first, second) = (words.event()?, words.event()?);
+            words.end()?;
+            Question::new(facts, model, Goal::Race, vec![first, second], None)
+        }
+        "deadlock" => {
+            let (mut waits, mut ended) = (Vec::new(), None);
+            while !words.ends(None)? {
+                match words.rest.clone().next() {
+                    Some("ended") => {
+                        words.word()?;
+                        ended = Some(words.event()?);
+                        words.end()?;
+                    }
+                    _ => waits.push(words.event()?),
+                }
+            }
+            Question::new(facts, model, Goal::Deadlock, waits, ended)
+        }
+        _ => Err("here should be `pair` or `deadlock`".to_string()),
+    }
 }
 
-impl<'s> Lines<'s> {
-    pub(super) fn new(text: &'s str) -> Lines<'s> {
-        Lines { lines: text.lines(), number: 0 }
-    }
-
-    /// The number of the line that was read last.
-    pub(super) fn number(&self) -> usize {
-        self.number
-    }
-
-    pub(super) fn next_line(&mut self) -> Option<&'s str> {
-        self.number += 1;
-        self.lines.next()
-    }
-
-    /// What follows the word on the next line.
-    fn field(&mut self, word: &str) -> Result<&'s str, String> {
-        let line = self.next_line().unwrap_or_default();
-        let rest = line.strip_prefix(word).and_then(|rest| rest.strip_prefix(' '));
-        rest.ok_or_else(|| format!("here should be `{word}`"))
-    }
-
-    /// The first lines: which question the certificate answers.
-    pub(super) fn header(&mut self, facts: &TraceFacts<'_>) -> Result<Question, String> {
-        if self.next_line() != Some(FIRST) {
-            return Err(format!("a certificate begins with the line `{FIRST}`"));
-        }
-        let name = self.field("model")?;
-        let model = Model::from_name(name).ok_or_else(|| format!("there is no model `{name}`"))?;
-        let events = self.field("events")?;
-        let count = facts.trace().events().len();
-        if events.parse() != Ok(count) {
-            return Err(format!("it is about a trace with {events} events; this one has {count}"));
-        }
-        let pair = self.field("pair")?;
-        let mut words = Words { words: pair.split(' '), facts };
-        let (first, second) = (words.event()?, words.event()?);
-        words.end()?;
-        Question::new(facts, model, first, second)
-    }
+/// What follows the word on the line.
+fn field<'s>(line: &'s str, word: &str) -> Result<&'s str, String> {
+    let rest = line.strip_prefix(word).and_then(|rest| rest.strip_prefix(' '));
+    rest.ok_or_else(|| format!("here should be `{word}`"))
 }
 
 /// The words of a line.
-struct Words<'s, 'f> {
-    words: std::str::Split<'s, char>,
+pub(super) struct Words<'s, 'f> {
+    rest: std::str::Split<'s, char>,
     facts: &'f TraceFacts<'f>,
 }
 
-impl<'s> Words<'s, '_> {
-    fn word(&mut self) -> Result<&'s str, String> {
-        self.words.next().ok_or_else(|| "the line is too short".to_string())
+impl<'s, 'f> Words<'s, 'f> {
+    pub(super) fn new(line: &'s str, facts: &'f TraceFacts<'f>) -> Words<'s, 'f> {
+        Words { rest: line.split(' '), facts }
     }
 
-    fn end(&mut self) -> Result<(), String> {
-        self.words.next().map_or(Ok(()), |word| Err(format!("`{word}` is too much")))
+    pub(super) fn word(&mut self) -> Result<&'s str, String> {
+        self.rest.next().ok_or_else(|| "the line is too short".to_string())
     }
 
+    fn event_of(&self, word: &str) -> Result<u32, String> {
+        self.facts.numbered(number(word)).ok_or_else(|| format!("there is no event {word}"))
+    }
+}
+
+/// A number as it is written down: digits alone.
+fn number(word: &str) -> Option<u32> {
+    word.parse().ok().filter(|_| word.starts_with(|first: char| first.is_ascii_digit()))
+}
+
+impl Fields for Words<'_, '_> {
     fn event(&mut self) -> Result<u32, String> {
         let word = self.word()?;
         self.event_of(word)
     }
 
-    fn event_of(&self, word: &str) -> Result<u32, String> {
-        let index = word.parse().ok().and_then(|number: u32| number.checked_sub(1));
-        let exists = |index: &u32| (*index as usize) < self.facts.trace().events().len();
-        index.filter(exists).ok_or_else(|| format!("there is no event {word}"))
-    }
-
-    /// A write, or what was there at first.
     fn write(&mut self) -> Result<u32, String> {
         match self.word()? {
             "0" => Ok(INITIAL),
@@ -95,41 +92,23 @@ impl<'s> Words<'s, '_> {
         }
     }
 
-    /// Events up to the word, or to the end of the line.
-    fn events_until(&mut self, end: &str) -> Result<Vec<u32>, String> {
-        let mut events = Vec::new();
-        while let Some(word) = self.words.next().filter(|&word| word != end) {
-            events.push(self.event_of(word)?);
-        }
-        Ok(events)
-    }
-
-    fn exclusions(&mut self) -> Result<Vec<Exclusion>, String> {
-        let mut exclusions = Vec::new();
-        while let Some(word) = self.words.next() {
-            exclusions.push(match word {
-                "later" => Exclusion::Later(self.event()?),
-                "absent" => Exclusion::Absent(self.event()?),
-                "overwritten" => Exclusion::Overwritten(self.event()?, self.event()?),
-                "initial" => Exclusion::NotInitial(self.event()?),
-                word => return Err(format!("`{word}` excludes nothing")),
-            });
-        }
-        Ok(exclusions)
-    }
-
-    /// Literals up to the word `by`.
-    fn literals(&mut self) -> Result<Vec<Literal>, String> {
-        let mut literals = Vec::new();
-        loop {
-            match self.word()? {
-                "by" => return Ok(literals),
-                word => literals.push(self.literal(word)?),
+    fn ends(&mut self, word: Option<&str>) -> Result<bool, String> {
+        match (self.rest.clone().next(), word) {
+            (None, None) => Ok(true),
+            (None, Some(word)) => Err(format!("here should be `{word}`")),
+            (Some(_), None) => Ok(false),
+            (Some(next), Some(word)) => {
+                let ends = next == word;
+                if ends {
+                    self.rest.next();
+                }
+                Ok(ends)
             }
         }
     }
 
-    fn literal(&self, word: &str) -> Result<Literal, String> {
+    fn literal(&mut self) -> Result<Literal, String> {
+        let word = self.word()?;
         let (positive, rest) = word.strip_prefix('-').map_or((true, word), |rest| (false, rest));
         let two = |rest: &str, sign: char| {
             let (one, other) = rest.split_once(sign).ok_or_else(|| format!("`{word}` is no literal"))?;
@@ -159,83 +138,18 @@ impl<'s> Words<'s, '_> {
         Ok(if positive { literal } else { !literal })
     }
 
-    fn steps(&mut self) -> Result<Vec<u32>, String> {
-        let number = |word: &str| word.parse().map_err(|_| format!("there is no step {word}"));
-        self.words.by_ref().map(number).collect()
+    fn exclusion(&mut self) -> Result<ExclusionKind, String> {
+        let word = self.word()?;
+        let known = EXCLUSIONS.into_iter().find(|&(_, name)| name == word);
+        known.map(|(kind, _)| kind).ok_or_else(|| format!("`{word}` excludes nothing"))
     }
-}
 
-/// Checks one line and takes note of it.
-pub(super) fn step(
-    line: &str,
-    facts: &TraceFacts<'_>,
-    question: &Question,
-    core: &mut Core,
-) -> Result<(), String> {
-    let mut words = Words { words: line.split(' '), facts };
-    let word = words.word()?;
-    match word {
-        "clause" => {
-            let literals = words.literals()?;
-            let hints = words.steps()?;
-            core.derive(literals, &hints)
-        }
-        "drop" => words.steps()?.into_iter().try_for_each(|step| core.drop_step(step)),
-        axiom => {
-            let clause = stated(axiom, &mut words, facts, *question)?;
-            words.end()?;
-            core.add(clause)
-        }
+    fn step(&mut self, _present: u32) -> Result<u32, String> {
+        let word = self.word()?;
+        number(word).ok_or_else(|| format!("there is no step {word}"))
     }
-}
 
-/// The clause of an axiom.
-fn stated(
-    axiom: &str,
-    words: &mut Words<'_, '_>,
-    facts: &TraceFacts<'_>,
-    question: Question,
-) -> Result<Vec<Literal>, String> {
-    match axiom {
-        "need" => order::need(facts, words.event()?, words.event()?),
-        "prefix" => order::prefix(facts, words.event()?, words.event()?),
-        "cycle" => {
-            let events = words.events_until("")?;
-            let (pairs, []) = events.as_chunks() else { return Err("a cycle is made of pairs".to_string()) };
-            let pairs: Vec<(u32, u32)> = pairs.iter().map(|&[from, to]| (from, to)).collect();
-            order::cycle(facts, &pairs)
-        }
-        "absent" => goal::absent(facts, question, words.event()?),
-        "reached" => goal::reached(facts, question, words.event()?),
-        "unexplained" => goal::unexplained(facts, question),
-        "pin" => reads::pin(facts, question, words.event()?, words.event()?),
-        "pinned" => reads::pinned(facts, question, words.event()?),
-        "choice" => {
-            let (read, exclusions) = (words.event()?, words.exclusions()?);
-            reads::choice(facts, question, read, &exclusions)
-        }
-        "sees" => reads::sees(facts, words.event()?, words.write()?),
-        "source" => reads::source_runs(facts, words.event()?, words.write()?),
-        "between" => reads::between(facts, words.event()?, words.write()?, words.event()?),
-        "concrete" => reads::concrete(facts, question, words.event()?, words.write()?, words.event()?),
-        "exclusion" => locks::exclusion(facts, words.event()?, words.event()?),
-        "attempt" => locks::attempt(facts, words.event()?),
-        "begun" => locks::has_begun(facts, words.event()?, words.event()?),
-        "open" => locks::is_open(facts, words.event()?, words.event()?),
-        "free" => memory::free(facts, words.event()?, words.event()?),
-        "permits" => {
-            let wait = words.event()?;
-            semaphores::permits(facts, wait, &words.events_until("posts")?, &words.events_until("")?)
-        }
-        "notified" => conditions::notified(facts, words.event()?),
-        "wakeups" => conditions::wakeups(facts, &words.events_until("by")?, &words.events_until("")?),
-        "after-wait" => conditions::wakes(facts, words.event()?, words.event()?, Waking::AfterWait),
-        "before-return" => conditions::wakes(facts, words.event()?, words.event()?, Waking::BeforeReturn),
-        "waker" => conditions::wakes(facts, words.event()?, words.event()?, Waking::Runs),
-        "arrivals" => {
-            let depart = words.event()?;
-            barriers::arrivals(facts, depart, &words.events_until("of")?, &words.events_until("")?)
-        }
-        other => Err(format!("there is no axiom `{other}`")),
+    fn end(&mut self) -> Result<(), String> {
+        self.rest.next().map_or(Ok(()), |word| Err(format!("`{word}` is too much")))
     }
 }

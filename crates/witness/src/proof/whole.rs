@@ -63,6 +63,15 @@ impl NothingElse {
     }
 }
 
+/// Why nothing is proven of a trace.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Unproven {
+    /// Nothing was said about this pair, which may race.
+    Open(EventId, EventId),
+    /// It was stopped before the end.
+    Stopped,
+}
+
 /// An examination of a whole trace.
 #[derive(Debug)]
 pub struct Examination<'f> {
@@ -126,20 +135,20 @@ impl<'f> Examination<'f> {
     }
 
     /// This pair cannot be made adjacent. Proofs for other models are of no use.
-    pub fn refute(&mut self, refuted: Refuted) {
-        if refuted.model() == self.model {
-            self.refuted.insert((refuted.first(), refuted.second()));
-        }
+    pub fn refute(&mut self, refuted: &Refuted) {
+        self.refuted.extend(refuted.pair().filter(|_| refuted.model() == self.model));
     }
 
-    /// Calls `visit` with all pairs that are left, until it fails.
+    /// Calls `visit` with all pairs that are left, until it fails. Says whether it was not stopped before the end.
     pub fn for_each_open<E>(
         &self,
+        is_stopped: &dyn Fn() -> bool,
         mut visit: impl FnMut(EventId, EventId) -> Result<(), E>,
-    ) -> Result<(), E> {
+    ) -> Result<bool, E> {
         for_each_open(
             self.facts,
             |a, b| self.locations.contains(&unordered(a, b)),
+            is_stopped,
             |first, second| {
                 let pair = (first, second);
                 let is_known = self.refuted.contains(&pair) || self.reported.contains(&pair);
@@ -148,9 +157,11 @@ impl<'f> Examination<'f> {
         )
     }
 
-    /// What is proven, or a pair about which nothing was said.
-    pub fn finish(self) -> Result<NothingElse, (EventId, EventId)> {
-        self.for_each_open(|first, second| Err((first, second)))?;
+    /// What is proven, or why nothing is.
+    pub fn finish(self, is_stopped: &dyn Fn() -> bool) -> Result<NothingElse, Unproven> {
+        if !self.for_each_open(is_stopped, |first, second| Err(Unproven::Open(first, second)))? {
+            return Err(Unproven::Stopped);
+        }
         Ok(NothingElse {
             model: self.model,
             extent: self.extent,

@@ -1,7 +1,8 @@
-//! Certificates with something changed in them.
+//! Certificates with something changed in them: what a checker must see.
 
-use foretell_testkit::random::Random;
 use foretell_trace::Model;
+
+use crate::random::Random;
 
 /// A number of the text of which another is put.
 fn other_number(line: &str, events: usize, random: &mut Random) -> String {
@@ -26,8 +27,9 @@ fn other_number(line: &str, events: usize, random: &mut Random) -> String {
     format!("{}{new}{}", &line[..start], &line[start + length..])
 }
 
-/// Changes one thing, sometimes several.
-pub(super) fn change(text: &str, events: usize, random: &mut Random) -> String {
+/// The text with one thing changed, sometimes several: a line dropped, moved or cut, another event or step, another sign.
+/// The trace has so many events.
+pub fn change(text: &str, events: usize, random: &mut Random) -> String {
     let mut lines: Vec<String> = text.lines().map(str::to_string).collect();
     for _ in 0..=random.below(3) {
         let at = random.below(lines.len());
@@ -59,4 +61,24 @@ pub(super) fn change(text: &str, events: usize, random: &mut Random) -> String {
         }
     }
     lines.join("\n")
+}
+
+/// The bytes with one changed, left out or added, sometimes several; or with the rest cut off.
+pub fn damage(bytes: &[u8], random: &mut Random) -> Vec<u8> {
+    let mut damaged = bytes.to_vec();
+    for _ in 0..=random.below(3) {
+        let at = random.below(damaged.len());
+        match random.below(6) {
+            0 => damaged.truncate(at),
+            1 => drop(damaged.remove(at)),
+            2 => damaged.insert(at, damaged[random.below(damaged.len())]),
+            3 => damaged[at] ^= 1 << random.below(8),
+            4 => damaged[at] = damaged[at].wrapping_add(1),
+            _ => damaged[at] = damaged[at].wrapping_sub(1),
+        }
+        if damaged.is_empty() {
+            break;
+        }
+    }
+    damaged
 }
