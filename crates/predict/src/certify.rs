@@ -9,12 +9,13 @@
 //! * `paths`: why one event comes before another
 //! * `assemble`, `searched`: from a contradiction back to the axioms
 //! * `write`: what is written down; `text`, `binary`: how
-//! * `words`: the reasons, for people
+//! * `words`: the reasons, for people; `minimal`: as few as are needed
 
 mod assemble;
 mod axiom;
 mod binary;
 mod derivation;
+mod minimal;
 mod paths;
 mod searched;
 mod text;
@@ -98,8 +99,9 @@ impl<'t> Certifier<'t> {
 
     /// Why the goal cannot be reached, in words, if a certificate says so: also where that takes a search.
     pub fn explain(&self, goal: impl Into<Goal>, budget: &Budget<'_>) -> Option<Vec<String>> {
-        match self.decide(&goal.into(), budget, Keep::Reasons, |window, steps| words::reasons(window, &steps))
-        {
+        let limits = limits(budget);
+        let words = |window: &Window<'_>, steps: Vec<_>| words::reasons(window, &steps, &limits);
+        match self.decide(&goal.into(), budget, Keep::Reasons, words) {
             Decided::Refuted(reasons) => Some(reasons),
             Decided::Reached(_) | Decided::Undecided(_) => None,
         }
@@ -118,8 +120,7 @@ impl<'t> Certifier<'t> {
         if window.next.iter().any(|&event| window.event(event).unexplained) {
             return Decided::Refuted(form(&window, vec![CertificateStep::Axiom(Axiom::Unexplained)]));
         }
-        let limits = SearchLimits { conflicts: None, deadline: budget.deadline(), stop: Some(budget.stop) };
-        match decide_in(goal, &window, &limits, keep) {
+        match decide_in(goal, &window, &limits(budget), keep) {
             Decided::Undecided(_) if budget.is_stopped() => Decided::Undecided(Limit::Stopped),
             Decided::Reached(_) if self.index.has_unknown_barriers() => Decided::Undecided(Limit::Meeting),
             Decided::Reached(witness) => Decided::Reached(witness),
@@ -127,6 +128,10 @@ impl<'t> Certifier<'t> {
             Decided::Undecided(limit) => Decided::Undecided(limit),
         }
     }
+}
+
+fn limits<'b>(budget: &Budget<'b>) -> SearchLimits<'b> {
+    SearchLimits { conflicts: None, deadline: budget.deadline(), stop: Some(budget.stop) }
 }
 
 /// What is kept of what is found out.

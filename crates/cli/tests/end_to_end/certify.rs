@@ -206,7 +206,7 @@ fn the_page_on_a_pair_has_the_reasons() {
     assert_eq!(ran.code, 0, "{}{}", ran.out, ran.err);
     let page = fs::read_to_string(page).expect("the page");
     assert!(page.contains("data: no race") && page.contains("Why they cannot meet"), "{page}");
-    assert!(page.matches("<li>").count() >= 2 && page.contains("flag"), "{page}");
+    assert!(page.matches("<li>").count() >= 1 && page.contains("flag"), "{page}");
 }
 
 /// Each example, and some random traces, by both ways of counting pairs.

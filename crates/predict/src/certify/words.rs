@@ -1,10 +1,12 @@
 //! A certificate in words: what its axioms say of critical sections, reads and waits.
 
+use foretell_solve::SearchLimits;
 use foretell_trace::EventId;
 use foretell_trace::words::words;
 
 use super::assemble::CertificateStep;
 use super::axiom::{Axiom, excludes, sources};
+use super::minimal;
 use crate::closure::ENTRY;
 use crate::window::Window;
 
@@ -13,11 +15,14 @@ const MOST_REASONS: usize = 16;
 /// So many writes that a read may see are named.
 const MOST_WRITES: usize = 3;
 
-/// One reason per line. What every run keeps, and what only connects reasons, is left out.
-pub(crate) fn reasons(window: &Window<'_>, steps: &[CertificateStep]) -> Vec<String> {
+/// One reason each. What every run keeps, what only connects reasons, and what the others do without is left out.
+pub(crate) fn reasons(
+    window: &Window<'_>,
+    steps: &[CertificateStep],
+    limits: &SearchLimits<'_>,
+) -> Vec<String> {
     let mut reasons: Vec<String> = Vec::new();
-    for step in steps {
-        let CertificateStep::Axiom(axiom) = step else { continue };
+    for axiom in minimal::needed(window, steps, |axiom| reason(window, axiom).is_some(), limits) {
         reasons.extend(reason(window, axiom).filter(|reason| !reasons.contains(reason)));
     }
     let count = reasons.len();

@@ -44,7 +44,7 @@ pub(super) fn wakeups(facts: &TraceFacts<'_>, back: &[u32], shared: &[u32]) -> R
         return Err("there are notifications enough for these returns".to_string());
     }
     let mut clause = Clause::new(facts);
-    for &event in back {
+    for &event in &crowd {
         if returns(facts, event)?.0 != cond {
             return Err("these returns are not of one condition".to_string());
         }

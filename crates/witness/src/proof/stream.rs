@@ -16,7 +16,7 @@ use super::{Refusal, Refuted, RefutedGoal, Unchecked};
 use crate::observed::id;
 
 /// No line and no record is longer.
-const LONGEST: u64 = 1 << 26;
+const LONGEST: u64 = 1 << 24;
 
 /// How certificates are written down.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

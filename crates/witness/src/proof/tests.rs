@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use foretell_testkit::random::Random;
 use foretell_testkit::tiny::{self, Features, Shape};
-use foretell_testkit::{depending, spinning};
+use foretell_testkit::{corpus, depending, spinning};
 use foretell_trace::dependence::Part;
 use foretell_trace::{EventId, Model, Op, ThreadId, Trace, Value};
 
@@ -229,7 +229,7 @@ fn questions(facts: &TraceFacts<'_>, machine: &Machine<'_>, model: Model) -> Vec
 /// How often axioms were looked at, by their words.
 type Tally = BTreeMap<String, usize>;
 
-fn check_trace(trace: &Trace, random: &mut Random, tally: &mut Tally) {
+fn check_trace(trace: &Trace, walks: usize, random: &mut Random, tally: &mut Tally) {
     let facts = TraceFacts::new(trace);
     let observed = Arc::new(Observed::new(trace));
     let lines = axioms(&facts, random);
@@ -242,7 +242,7 @@ fn check_trace(trace: &Trace, random: &mut Random, tally: &mut Tally) {
         };
         let clauses: Vec<(&String, Vec<Literal>)> =
             lines.iter().filter_map(|line| Some((line, clause(&facts, &any, line)?))).collect();
-        for _ in 0..6 {
+        for _ in 0..walks {
             let mut machine = Machine::new(Arc::clone(&observed), model);
             let mut schedule: Vec<u32> = Vec::new();
             loop {
@@ -288,7 +288,7 @@ fn no_axiom_is_false() {
     let shape = |seed: u64| {
         let values = Features { values: true, branches: true, ..Features::MUTEXES };
         let features = match seed % 4 {
-            0 => Features { values: seed % 8 == 0, ..Features::SEQUENTIAL },
+            0 => Features { values: seed.is_multiple_of(8), ..Features::SEQUENTIAL },
             1 => Features { crowds: true, semaphores: true, waiting: true, ..values },
             2 => Features { atomics: true, failed_attempts: true, shared_locks: true, heap: true, ..values },
             _ => Features { values: true, branches: true, unexplained: seed % 8 == 7, ..Features::ALL },
@@ -303,10 +303,22 @@ fn no_axiom_is_false() {
         _ => trace,
     };
     tiny::for_each_completed(250, shape, complete, |seed, trace| {
-        check_trace(trace, &mut Random::new(seed), &mut tally);
+        check_trace(trace, 6, &mut Random::new(seed), &mut tally);
     });
     let words = "need prefix pin sees source exclusion attempt begun open free after-wait before-return waker choice \
                  between concrete permits wakeups cycle";
     let missing: Vec<&str> = words.split_whitespace().filter(|&word| !tally.contains_key(word)).collect();
     assert!(missing.is_empty(), "never looked at: {missing:?}; {tally:?}");
+}
+
+#[test]
+fn no_axiom_is_false_in_the_corpus() {
+    let mut tally = Tally::new();
+    for example in corpus::examples() {
+        let trace = foretell_testkit::trace(&example.text);
+        if trace.events().len() <= 24 {
+            check_trace(&trace, 3, &mut Random::new(1), &mut tally);
+        }
+    }
+    assert!(tally.get("reached Race").is_some_and(|&count| count > 100), "{tally:?}");
 }

@@ -9,6 +9,7 @@ use super::coverage::for_each_open;
 use super::facts::TraceFacts;
 use super::{Refusal, Refuted};
 use crate::model::supported;
+use crate::referee::conflict;
 
 /// What a reported race stands for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -127,9 +128,12 @@ impl<'f> Examination<'f> {
             let event = |word: &str| facts.trace().id(word.parse().ok()?);
             let numbers = line.strip_prefix("race ").and_then(|rest| rest.split_once(' '));
             let pair = numbers.and_then(|(first, second)| event(first).zip(event(second)));
-            reported.push(
-                pair.ok_or_else(|| refuse(number, "here should be `race` and two events".to_string()))?,
-            );
+            let pair = pair.filter(|&(first, second)| {
+                let (one, other) = (facts.trace().event(first), facts.trace().event(second));
+                first < second && one.thread != other.thread && conflict(&one, &other)
+            });
+            let wrong = || refuse(number, "here should be `race` and two accesses that conflict".to_string());
+            reported.push(pair.ok_or_else(wrong)?);
         }
         Ok(Examination::new(facts, model, extent, reported))
     }
