@@ -86,8 +86,8 @@ const RACE: &str = "A|sem(s,1)|1\nA|fork(B)|2\nA|acq(l)|3\nA|wait(c,l)|4\nB|noti
                     A|arrive(b)|14\nB|arrive(b)|15\nA|depart(b)|16\nB|depart(b)|17\nC|p(s)|18\nB|v(s)|19\n\
                     A|w(x,1)|20\nB|w(x,2)|21\n";
 
-/// Checks the bytes as the steps of a certificate that two accesses cannot race, which do: none may be accepted. In both
-/// forms.
+/// Checks the bytes as the steps of a certificate that two accesses cannot race, which do: none may be accepted. In
+/// both forms.
 pub fn check_certificate(bytes: &[u8]) {
     let reader = open(Box::new(Cursor::new(RACE)), Some(Format::Text));
     let trace = reader.and_then(|source| foretell_trace::Trace::read(source)).expect("a trace");

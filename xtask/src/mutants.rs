@@ -1,5 +1,5 @@
-//! `cargo xtask mutants`: faults are put into the finders, one after the other, in a copy of the sources, and the tests that
-//! certify random traces must fail: no false "no" gets past the checker of certificates.
+//! `cargo xtask mutants`: faults are put into the finders, one after the other, in a copy of the sources, and the tests
+//! that certify random traces must fail: no false "no" gets past the checker of certificates.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
-//! `cargo xtask fuzz-certificates`: on random traces, each pair that is no race by the exhaustive oracle has a certificate
-//! that the checker accepts, in both forms, and each race has a schedule that the referee accepts; likewise each candidate
-//! for a deadlock. Then certificates are changed, and what is still accepted must be true, again by the oracle. The test
-//! suite does the same on fewer traces.
+//! `cargo xtask fuzz-certificates`: on random traces, each pair that is no race by the exhaustive oracle has a
+//! certificate that the checker accepts, in both forms, and each race has a schedule that the referee accepts;
+//! likewise each candidate for a deadlock. Then certificates are changed, and what is still accepted must be true,
+//! again by the oracle. The test suite does the same on fewer traces.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::ExitCode;

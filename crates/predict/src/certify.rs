@@ -87,8 +87,8 @@ impl<'t> Certifier<'t> {
         }
     }
 
-    /// The same answer without a certificate: whether the goal can be reached, if that is decided in time. What is found
-    /// out on the way is not kept.
+    /// The same answer without a certificate: whether the goal can be reached, if that is decided in time. What is
+    /// found out on the way is not kept.
     pub fn decides(&self, goal: impl Into<Goal>, budget: &Budget<'_>) -> Option<bool> {
         match self.decide(&goal.into(), budget, Keep::Nothing, |_, _| ()) {
             Decided::Reached(_) => Some(true),

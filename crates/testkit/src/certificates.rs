@@ -27,8 +27,8 @@ fn other_number(line: &str, events: usize, random: &mut Random) -> String {
     format!("{}{new}{}", &line[..start], &line[start + length..])
 }
 
-/// The text with one thing changed, sometimes several: a line dropped, moved or cut, another event or step, another sign.
-/// The trace has so many events.
+/// The text with one thing changed, sometimes several: a line dropped, moved or cut, another event or step, another
+/// sign. The trace has so many events.
 pub fn change(text: &str, events: usize, random: &mut Random) -> String {
     let mut lines: Vec<String> = text.lines().map(str::to_string).collect();
     for _ in 0..=random.below(3) {

@@ -144,7 +144,7 @@ fn checked(facts: &TraceFacts<'_>, certificate: &[u8], lrat: Option<&mut Lrat>) 
     });
     only.map_err(|unchecked| match unchecked {
         Unchecked::Refused(refusal) => refusal,
-        // It is in memory, and nobody stops.
+        // It is in memory, and nothing stops it.
         Unchecked::Unreadable(_) | Unchecked::Stopped => {
             Refusal { line: 0, reason: "it is not readable".to_string() }
         }

@@ -23,8 +23,8 @@ pub(crate) struct CheckArgs {
     pub(crate) folder: PathBuf,
     /// Also write to DIR what the certificates leave to prove once their axioms are believed
     ///
-    /// Each certificate becomes two files, a formula (1.cnf, format DIMACS) and the proof that it has no solution (1.lrat,
-    /// format LRAT), for any checker of such proofs.
+    /// Each certificate becomes two files, a formula (1.cnf, format DIMACS) and the proof that it has no solution
+    /// (1.lrat, format LRAT), for any checker of such proofs.
     #[arg(long, value_name = "DIR", help_heading = heading::REPORT)]
     pub(crate) lrat: Option<PathBuf>,
     /// Limit the time, such as 90s, 10m or `none`

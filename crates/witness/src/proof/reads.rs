@@ -76,8 +76,8 @@ fn steered(facts: &TraceFacts<'_>, read: u32) -> Option<u32> {
 
 /// The read is consistent.
 ///
-/// Condition: it comes before one of the events that come next, in its thread, and otherwise that thread would not get so
-/// far: with `same-value` always, with `necessary` if it steers an event up to that one.
+/// Condition: it comes before one of the events that come next, in its thread, and otherwise that thread would not get
+/// so far: with `same-value` always, with `necessary` if it steers an event up to that one.
 pub(super) fn pinned(facts: &TraceFacts<'_>, question: &Question, read: u32) -> Result<Vec<Literal>, String> {
     read_of(facts, read)?;
     let pins = |next: u32| match question.model {
