@@ -67,11 +67,15 @@ fn install_browser() -> Result<(), String> {
 
 /// Libraries for programs that are recorded, and the Debian packages that have them. They are no programs: clang
 /// knows whether they are there. Recording is compared with ThreadSanitizer.
-fn libraries() -> [(String, &'static str); 3] {
+fn libraries() -> [(String, &'static str); 7] {
     [
         (format!("libclang_rt.tsan-{}.a", std::env::consts::ARCH), "libclang-rt-22-dev"),
         ("libomp.so".to_string(), "libomp-22-dev"),
         ("libglib-2.0.so".to_string(), "libglib2.0-dev"),
+        ("libuv.so".to_string(), "libuv1-dev"),
+        ("libsqlite3.so".to_string(), "libsqlite3-dev"),
+        ("libcrypto.so".to_string(), "libssl-dev"),
+        ("libz.so".to_string(), "zlib1g-dev"),
     ]
 }
 
