@@ -16,7 +16,7 @@ Commands:
   run FILE… [OPTIONS]     Build foretell and analyse traces or run a program: cargo xtask run examples/bank.std
   test                    Install what the tests need; then check formatting, lints and repository rules, and run all tests
   bench [NAME…]           Measure [default: all]; --save appends to bench/RESULTS.md; --quick takes each program's figures
-                          once. Names: read detect syncp referee predict memory exact certify auto explore z3 native
+                          once. Names: read detect syncp referee predict memory exact certify auto shards explore z3 native
                           online necessary recipe hidden
   fuzz-exact [SECONDS [SEED]] | traces COUNT [SEED]
                           Compare exact techniques and exploration with oracle and brute force on random traces

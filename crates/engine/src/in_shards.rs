@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
 
 use foretell_detect::Pairs;
 use foretell_predict::{Solver, Technique};
@@ -16,7 +17,7 @@ use foretell_shard::{ApartLocations, Planner, Shard, ShardError, Survey, Whole};
 use foretell_trace::source::BATCH;
 use foretell_trace::{Ending, Event, Names};
 
-use crate::analysis::{InShards, Note};
+use crate::analysis::{InShards, Note, time_text};
 use crate::control::{Control, Progress};
 use crate::describe::NoExcerpts;
 use crate::error::Error;
@@ -24,9 +25,10 @@ use crate::plan::{Choice, Plan};
 use crate::shards::{analyse_shard, of_locations};
 use crate::stages::Run;
 
-/// So many shards would have room at the same time: the pass that makes them and the search for hard pairs need memory,
-/// too.
+/// The pass that makes shards, and what is prepared for one, need as much memory as so many of them;
 const ROOM_FOR: usize = 4;
+/// and so does each job: a hard pair is searched for in the whole shard.
+const ROOM_FOR_JOB: usize = 4;
 /// Longer shards find little more, and take longer.
 const MOST_EVENTS: usize = 500_000;
 
@@ -55,7 +57,8 @@ pub(crate) fn technique(technique: Technique, plan: &Plan) -> Option<Technique> 
 
 /// Decides the pairs of a trace that has no more room than for so many events.
 pub(crate) fn decide(run: &mut Run<'_>, technique: Technique, room: usize) -> Result<(), Error> {
-    let step = (room / ROOM_FOR).clamp(2, MOST_EVENTS).div_ceil(2);
+    let parts = ROOM_FOR + ROOM_FOR_JOB * run.plan.jobs.max(1);
+    let step = (room / parts).clamp(2, MOST_EVENTS).div_ceil(2);
     let Some((whole, apart)) = survey(run, step)? else { return Ok(()) };
     let plan = Plan { choice: Choice::One(technique), ..*run.plan };
     let identity = format!(
@@ -72,7 +75,8 @@ pub(crate) fn decide(run: &mut Run<'_>, technique: Technique, room: usize) -> Re
     }
     let shards = usize::try_from(whole.events).unwrap_or(usize::MAX).div_ceil(step).saturating_sub(1).max(1);
     let known = if plan.pairs == Pairs::ByLocation { run.proven_locations() } else { BTreeSet::new() };
-    let mut work = Work { plan, whole, shards, known, results: Vec::new() };
+    let mut work =
+        Work { plan, whole, shards, known, results: Vec::new(), decided: 0, begin: Instant::now() };
     work.all(run, step)?;
     let done = work.results.len();
     if done < shards {
@@ -143,6 +147,9 @@ struct Work {
     /// The pairs of locations that are known to race, each in the order of its names.
     known: BTreeSet<(String, String)>,
     results: Vec<ShardResult>,
+    /// How many of them were found here, and when the first one was begun.
+    decided: u32,
+    begin: Instant,
 }
 
 impl Work {
@@ -168,21 +175,38 @@ impl Work {
             None => {
                 let shard = shard.into_trace(&self.whole).map_err(failed)?;
                 let races = self.known.len();
-                let doing = format!("shard {} of {}, {races} pairs race:", number + 1, self.shards);
+                let left = self.time_left();
+                let doing = format!("shard {} of {}, {races} pairs race{left}:", number + 1, self.shards);
                 let control = OnShard { control: run.control, doing };
                 let result =
                     analyse_shard(number, &shard, &self.plan, &self.known, &control, &mut NoExcerpts)?;
                 if let Some(store) = store.filter(|_| !run.control.is_stopped()) {
                     store.save(&result).map_err(Error::Input)?;
                 }
+                self.decided += 1;
                 result
             }
         };
         if self.plan.pairs == Pairs::ByLocation {
             self.known.extend(result.races.iter().map(|race| of_locations(&race.first, &race.second)));
         }
+        // All shards together keep as many steps of witnesses as one trace does.
+        let tails = result.races.iter().filter_map(|race| race.witness_tail.as_ref());
+        let steps: usize = tails.map(|tail| tail.events.len()).sum();
+        self.plan.witness_steps = self.plan.witness_steps.saturating_sub(steps);
         self.results.push(result);
         Ok(())
+    }
+}
+
+impl Work {
+    /// How long the rest will take if it goes on like this, in words.
+    fn time_left(&self) -> String {
+        let left = self.shards.saturating_sub(self.results.len());
+        let each = self.begin.elapsed().checked_div(self.decided);
+        let time = each.map(|each| each.saturating_mul(u32::try_from(left).unwrap_or(u32::MAX)));
+        time.map(|time| format!(", about {} left", time_text(Duration::from_secs(time.as_secs() + 1))))
+            .unwrap_or_default()
     }
 }
 

@@ -263,7 +263,7 @@ impl<'a> Input<'a> {
 }
 
 /// For how many events there is room.
-fn room(limit: Option<u64>, control: &dyn Control) -> usize {
+pub(crate) fn room(limit: Option<u64>, control: &dyn Control) -> usize {
     let bytes = limit.or_else(|| control.available_memory());
     let room = bytes.map_or(u64::MAX, |bytes| bytes / BYTES_PER_EVENT);
     usize::try_from(room).unwrap_or(usize::MAX)

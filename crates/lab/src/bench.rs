@@ -19,6 +19,7 @@ mod pairs;
 mod price;
 mod programs;
 mod record;
+mod shards;
 mod values;
 
 use std::process::{Command, ExitCode};
@@ -52,6 +53,7 @@ const MEASUREMENTS: [Measurement; 17] = [
     ("families", families::deciding),
     ("certify", certified::certifying),
     ("auto", everything),
+    ("shards", shards::sharding),
     ("explore", explore::exploring),
     ("z3", pairs::deciding),
     ("native", price::all),
@@ -265,9 +267,15 @@ fn best(run: impl Fn() -> Result<(usize, f64), String>) -> Result<(usize, f64), 
 
 /// `foretell predict` in a process of its own; returns its report and the CPU seconds that it took.
 fn command(file: &TraceFile, technique: &str) -> Result<(Value, f64), String> {
+    command_with(file, technique, &[])
+}
+
+/// The same with further options.
+fn command_with(file: &TraceFile, technique: &str, options: &[&str]) -> Result<(Value, f64), String> {
     let begin = CpuTime::of_children();
     let output = Command::new(release("foretell"))
         .args(["predict", "--format", "json", "--technique", technique])
+        .args(options)
         .arg(file.path())
         .output()
         .map_err(|error| format!("cannot run foretell: {error}"))?;

@@ -436,7 +436,8 @@ fn exact(window: &Window<'_>, effort: &Effort<'_>) -> WindowAnswer {
     match portfolio::search(&closure, &subjects, effort.solver, &effort.limits, effort.portfolio) {
         SearchOutcome::Schedule(schedule) => WindowAnswer::Yes(schedule),
         SearchOutcome::Impossible => WindowAnswer::No(Refutation::default()),
-        SearchOutcome::GaveUp => WindowAnswer::Unknown(Limit::Budget),
+        SearchOutcome::GaveUp if effort.patience().is_over() => WindowAnswer::Unknown(Limit::Budget),
+        SearchOutcome::GaveUp => WindowAnswer::Unknown(Limit::Memory),
     }
 }
 

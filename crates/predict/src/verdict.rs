@@ -45,7 +45,7 @@ pub enum Limit {
     Solver,
     /// The patience of the user.
     Stopped,
-    /// The memory: the window that it takes has too many events and threads.
+    /// The memory: the window that it takes has too many events and threads, or the search in it too many clauses.
     Memory,
     /// What the technique can do: its answer is neither yes nor no.
     Technique,

@@ -2,7 +2,7 @@
 
 use foretell_trace::id::Id;
 use foretell_trace::name::{Interner, NameError};
-use foretell_trace::{Event, Loc, Names, Op, Symbol, Value, VarId, ops};
+use foretell_trace::{Event, Loc, LockId, Names, Op, Symbol, ThreadId, Value, VarId, ops};
 use rustc_hash::FxHashMap;
 
 /// Takes events of a trace over into another with names of its own.
@@ -10,18 +10,44 @@ pub(crate) struct Renumber<'n> {
     from: &'n Names,
     pub(crate) names: Names,
     /// A variable is a name and a generation, so its name alone does not tell.
-    vars: FxHashMap<VarId, VarId>,
+    vars: Known<VarId>,
     symbols: FxHashMap<Symbol, Symbol>,
+    threads: Known<ThreadId>,
+    locks: Known<LockId>,
+}
+
+/// The new ids that are known, by the old ones: to look up a name for every event would take long.
+struct Known<I>(Vec<Option<I>>);
+
+impl<I: Id> Known<I> {
+    fn get(&mut self, old: I, find: impl FnOnce() -> Result<I, NameError>) -> Result<I, NameError> {
+        let index = old.index();
+        if self.0.len() <= index {
+            self.0.resize_with(index + 1, || None);
+        }
+        match self.0[index] {
+            Some(new) => Ok(new),
+            None => Ok(*self.0[index].insert(find()?)),
+        }
+    }
 }
 
 impl<'n> Renumber<'n> {
     pub(crate) fn new(from: &'n Names) -> Renumber<'n> {
-        Renumber { from, names: Names::default(), vars: FxHashMap::default(), symbols: FxHashMap::default() }
+        Renumber {
+            from,
+            names: Names::default(),
+            vars: Known(Vec::new()),
+            symbols: FxHashMap::default(),
+            threads: Known(Vec::new()),
+            locks: Known(Vec::new()),
+        }
     }
 
     /// The same event by the new names.
     pub(crate) fn event(&mut self, event: &Event) -> Result<Event, NameError> {
-        let thread = same(&self.from.threads, &mut self.names.threads, event.thread)?;
+        let Renumber { from, names, threads, .. } = self;
+        let thread = threads.get(event.thread, || same(&from.threads, &mut names.threads, event.thread))?;
         let loc = Loc(self.symbol(event.loc.0)?);
         Ok(Event { thread, loc, op: self.op(event.op)?, unexplained: false })
     }
@@ -57,7 +83,8 @@ impl<'n> Renumber<'n> {
     }
 
     fn lock(&mut self, op: Op) -> Result<Op, NameError> {
-        let mut name = |lock| same(&self.from.locks, &mut self.names.locks, lock);
+        let Renumber { from, names, locks, .. } = self;
+        let mut name = |lock| locks.get(lock, || same(&from.locks, &mut names.locks, lock));
         Ok(match op {
             Op::Acquire(lock) => Op::Acquire(name(lock)?),
             Op::TryAcquire(lock) => Op::TryAcquire(name(lock)?),
@@ -107,12 +134,8 @@ impl<'n> Renumber<'n> {
     }
 
     fn var(&mut self, var: VarId) -> Result<VarId, NameError> {
-        if let Some(&known) = self.vars.get(&var) {
-            return Ok(known);
-        }
-        let new = self.names.vars.renew(self.from.vars.name(var).as_bytes())?;
-        self.vars.insert(var, new);
-        Ok(new)
+        let Renumber { from, names, vars, .. } = self;
+        vars.get(var, || names.vars.renew(from.vars.name(var).as_bytes()))
     }
 
     fn value(&mut self, value: Option<Value>) -> Result<Option<Value>, NameError> {

@@ -5,6 +5,10 @@ use crate::literal::{Lit, narrow};
 /// The number of a clause. Changes when clauses are dropped.
 pub(crate) type ClauseId = u32;
 
+/// With more literals, or more clauses, a search takes too much memory.
+const MOST_LITERALS: usize = 8 << 20;
+const MOST_CLAUSES: usize = 1 << 20;
+
 /// All clauses of two literals or more. The first two literals of each are watched: the search looks at a clause when
 /// one of these becomes false.
 #[derive(Debug, Default)]
@@ -86,6 +90,11 @@ impl Clauses {
     /// Notes that a clause took part in a conflict.
     pub(crate) fn use_at(&mut self, clause: ClauseId, now: u32) {
         self.headers[clause as usize].used = now;
+    }
+
+    /// Whether they take more memory than they may.
+    pub(crate) fn are_too_many(&self) -> bool {
+        self.literals.len() > MOST_LITERALS || self.headers.len() > MOST_CLAUSES
     }
 
     pub(crate) fn count(&self) -> usize {

@@ -21,7 +21,7 @@ pub enum SearchAnswer {
     Sat,
     /// There is none, whatever clauses may be added.
     Unsat,
-    /// A limit came first.
+    /// A limit came first, or the memory that the clauses may take is used up.
     GaveUp,
 }
 

@@ -215,7 +215,7 @@ impl<T: Theory> Search<T> {
         let mut patience = 0;
         loop {
             if patience == 0 {
-                if is_over(limits) {
+                if is_over(limits) || self.clauses.are_too_many() {
                     return SearchAnswer::GaveUp;
                 }
                 patience = PATIENCE;

@@ -3,11 +3,12 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 use foretell_testkit::tiny::{self, Features, Shape};
 use serde_json::Value;
 
-use crate::{Ran, file, folder, foretell};
+use crate::{Ran, file, folder, foretell, repository};
 
 /// A trace of every operation, cut into shards of this length.
 fn planned(folder: &Path, events: usize, shard: &str) -> (String, String) {
@@ -111,6 +112,67 @@ fn what_is_damaged_missing_or_foreign_is_an_error() {
     failed(predict(), "no complete plan");
 }
 
+/// Runs a command of a shell in this folder, where `foretell` is the program.
+fn shell(folder: &Path, command: &str, variables: &[(&str, String)]) {
+    let program = Path::new(env!("CARGO_BIN_EXE_foretell")).parent().expect("a folder");
+    let path = std::env::var("PATH").expect("there is one");
+    let status = Command::new("sh")
+        .args(["-c", command])
+        .current_dir(folder)
+        .env("PATH", format!("{}:{path}", program.display()))
+        .envs(variables.iter().map(|(name, value)| (name, value)))
+        .status();
+    assert!(status.expect("a shell").success(), "{command}");
+}
+
+#[test]
+fn what_clusters_are_told_gives_the_same_report() {
+    let folder = folder("clusters");
+    let (trace, plan) = planned(&folder, 300, "60");
+    let all = merged(&parts(&folder, &plan, 1));
+    let read = |name: &str| {
+        let path = repository().join("examples/cluster").join(name);
+        fs::read_to_string(&path).expect("an example")
+    };
+    let part_files = |numbers: std::ops::RangeInclusive<usize>| -> Vec<String> {
+        numbers.map(|number| folder.join(format!("part-{number}.json")).display().to_string()).collect()
+    };
+    fs::rename(&plan, folder.join("shards")).expect("a folder");
+    for task in 1..=3 {
+        let variables =
+            [("SLURM_ARRAY_TASK_ID", task.to_string()), ("SLURM_ARRAY_TASK_COUNT", "3".to_string())];
+        shell(&folder, &read("slurm.sh"), &variables);
+    }
+    assert_eq!(merged(&part_files(1..=3)).out, all.out);
+
+    // The words after `args`, as YAML joins them.
+    let job = read("kubernetes.yaml");
+    let (_, args) = job.split_once("args:\n            - ").expect("a command");
+    let (args, _) = args.split_once("          resources:").expect("its end");
+    let words: Vec<&str> = args.split_whitespace().collect();
+    let command = words.join(" ").replace("/64", "/4");
+    for index in 0..4 {
+        shell(&folder, &command, &[("JOB_COMPLETION_INDEX", index.to_string())]);
+    }
+    assert_eq!(merged(&part_files(0..=3)).out, all.out);
+
+    fs::remove_dir_all(folder.join("shards")).expect("it was there");
+    let binary = folder.join("trace.ftr").display().to_string();
+    assert_eq!(foretell(&["trace", "convert", &trace, "-o", &binary]).code, 0);
+    let matrix = read("matrix.yml");
+    for line in matrix.lines().filter_map(|line| line.trim().strip_prefix("- run: ")) {
+        let shares = if line.contains("matrix.share") { 1..=4 } else { 1..=1 };
+        for share in shares {
+            let line = line.replace("${{ matrix.share }}", &share.to_string());
+            // Shards as short as those above.
+            shell(&folder, &line.replace(".ftr -o shards", ".ftr -o shards --shard-events 60"), &[]);
+        }
+    }
+    let merged = fs::read_to_string(folder.join("report.json")).expect("a report");
+    let merged: Value = serde_json::from_str(&merged).expect("JSON");
+    assert_eq!(merged["races"], all.json()["races"]);
+}
+
 /// The races of a report, by locations.
 fn locations(ran: &Ran) -> Vec<(String, String)> {
     let report = ran.json();
@@ -137,12 +199,12 @@ fn without_times(ran: &Ran) -> Value {
 #[test]
 fn a_trace_that_does_not_fit_is_analysed_in_shards() {
     let folder = folder("too_large");
-    // There is room for 133 events, and for shards of a quarter of that.
-    let (trace, plan) = planned(&folder, 400, "33");
-    let small = ["--memory", "20000", "--format", "json", trace.as_str()];
+    // There is room for 133 events, and for shards of an eighth of that.
+    let (trace, plan) = planned(&folder, 400, "16");
+    let small = ["--memory", "20000", "--jobs", "1", "--format", "json", trace.as_str()];
     let predict = |more: &[&str]| foretell(&[&["predict"], more, &small[..]].concat());
     let rv = predict(&["-t", "rv"]);
-    assert_eq!(rv.json()["window"], 34, "{}", rv.out);
+    assert_eq!(rv.json()["window"], 16, "{}", rv.out);
     assert_eq!(locations(&rv), locations(&merged(&parts(&folder, &plan, 1))));
     let auto = predict(&[]);
     let (all, of_rv) = (locations(&auto), locations(&rv));
