@@ -23,7 +23,7 @@ pub(crate) use inspect::{
 };
 pub(crate) use models::{ModelsArgs, ModelsCommand};
 pub(crate) use program::{
-    HuntArgs, LibraryArgs, Order, RecordArgs, ReplayArgs, RunArgs, ScheduleArgs, Strategy,
+    HuntArgs, LibraryArgs, LogArgs, LogPart, Order, RecordArgs, ReplayArgs, RunArgs, ScheduleArgs, Strategy,
 };
 pub(crate) use report::{ReportArgs, ReportFormat};
 pub(crate) use shards::{MergeArgs, PlanArgs};

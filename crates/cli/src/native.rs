@@ -13,6 +13,7 @@ pub(crate) mod mapped;
 pub(crate) mod processes;
 pub(crate) mod record;
 mod replay;
+pub(crate) mod rotate;
 mod rust;
 mod sysroot;
 mod tests;
@@ -72,7 +73,7 @@ pub(crate) fn record(args: &RecordArgs) -> Result<Outcome, Failure> {
         triggers: args.triggers.as_deref(),
     };
     let (seed, order, stop_after) = (args.seed, args.order, args.stop_after);
-    let manner = Manner { name: program, seed, order, stop_after, log_limit: args.log.log_limit, hunting };
+    let manner = Manner { name: program, seed, order, stop_after, log: args.log, hunting };
     let mut outcome = Outcome::Clean;
     for (index, recording) in record::run(program, arguments, manner, &folder)?.iter().enumerate() {
         let (trace, path) = (&recording.trace, record::numbered(&args.output, index));
@@ -146,7 +147,7 @@ fn manner(args: &RunArgs) -> Result<Manner<'_>, Failure> {
     let (strategy, depth) = (strategy(&schedule.schedule)?, schedule.depth);
     let hunting = Hunting { strategy, depth, steps: None, triggers: schedule.triggers.as_deref() };
     let (seed, order, stop_after) = (schedule.seed, args.order, args.stop_after);
-    Ok(Manner { name: &args.program, seed, order, stop_after, log_limit: args.log.log_limit, hunting })
+    Ok(Manner { name: &args.program, seed, order, stop_after, log: args.log, hunting })
 }
 
 /// The strategy of this name; none for the usual turns.

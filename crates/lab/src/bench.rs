@@ -42,7 +42,7 @@ use xtask::process::{must, release};
 /// A measurement that can be asked for by name.
 type Measurement = (&'static str, fn(&mut Record) -> Result<(), String>);
 
-const MEASUREMENTS: [Measurement; 17] = [
+const MEASUREMENTS: [Measurement; 18] = [
     ("read", reading),
     ("detect", detecting),
     ("syncp", sync_preserving),

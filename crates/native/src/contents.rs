@@ -23,6 +23,10 @@ impl<'a> Contents<'a> {
     /// The content by the log.
     pub(crate) fn read(log: &'a [u8], may_continue: &dyn Fn() -> bool) -> Result<Contents<'a>, LogError> {
         let (mut chunks, mut contents) = (Chunks::new(log)?, Contents::default());
+        if chunks.border.is_some() {
+            // What has changed it since was dropped.
+            return Ok(contents);
+        }
         let mut passing = Passing::new(may_continue);
         while let Some(chunk) = chunks.next_chunk()? {
             passing.chunk();

@@ -30,7 +30,7 @@ pub fn detours(
         return Err(LogError::Empty);
     }
     let (mut survey, passed) = survey(log, Until { may_continue, ..Until::END })?;
-    if passed.unread.is_some() || survey.places.is_managed() {
+    if passed.unread.is_some() || survey.places.is_managed() || crate::dropped(log).is_some() {
         return Ok(None);
     }
     let Ways::Touches(touches) = ask(log, &mut survey, limits, true, may_continue)? else { return Ok(None) };

@@ -60,7 +60,10 @@ pub(crate) fn write(
         return Ok(None);
     }
     let names = writer.naming.finish()?;
-    let events = Listed::new(writer.events, names, ending).with_steps(writer.counter.finish());
+    let events = Listed::new(writer.events, names, ending);
+    // Steps are counted from the beginning on.
+    let has_beginning = crate::dropped(log).is_none();
+    let events = if has_beginning { events.with_steps(writer.counter.finish()) } else { events };
     let mut followers = writer.followers.into_iter();
     let Some((mut dependence, given_up)) = followers.next().map(Follower::finish) else {
         return Ok(Some(Written {

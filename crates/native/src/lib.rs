@@ -4,6 +4,7 @@
 //! into cells and finds the threads that access them ([`cells`]), the second writes the events ([`events`]).
 //!
 //! * [`merge`]: the records of all threads in one order; [`records`]: their meaning
+//! * [`mod@front`]: what is left of the beginning of a log that was dropped
 //! * [`contents`]: what static memory held at the first fork; [`initial_locks`]: which locks the first thread holds
 //!   from the beginning
 //! * [`memory`]: which allocation an address belongs to at each moment
@@ -29,6 +30,7 @@ mod contents;
 mod counter;
 mod detours;
 mod events;
+mod front;
 mod handover;
 mod initial_locks;
 mod memory;
@@ -46,6 +48,7 @@ pub use events::Follow;
 use foretell_trace::{Listed, Values};
 use foretell_wire::log::module::Module;
 use foretell_wire::log::{ChunkContent, Chunks};
+pub use front::{Front, front};
 
 pub use foretell_symbolic::{GivenUp, Limits as DetourLimits, Recomputed, Tally, ValueCounts, WhyGivenUp};
 pub use foretell_wire::log::{IncompleteReason, Timing};
@@ -67,6 +70,9 @@ pub enum LogError {
     /// It describes a run that no trace can be made of.
     #[error(transparent)]
     NoTrace(#[from] foretell_trace::TraceError),
+    /// The beginning is needed, and was dropped.
+    #[error("the beginning of the recording was dropped, as --log-keep last says")]
+    NoBeginning,
     /// More of something than can be counted.
     #[error("the recording is too large: {0}")]
     TooLarge(#[from] foretell_trace::name::NameError),
@@ -148,8 +154,9 @@ fn write(
     let (mut survey, passed) = cells::survey(log, until)?;
     // Where nothing is shared there is nothing to follow.
     let needed = if survey.is_anything_kept() { follow } else { follow.min(Follow::Reads) };
-    // Where there is no code to follow, branches alone tell what matters.
-    let needed = if survey.places.is_managed() { Follow::Nothing } else { needed };
+    // Where there is no code to follow, or not from the beginning, branches alone tell what matters.
+    let is_blind = survey.places.is_managed() || dropped(log).is_some();
+    let needed = if is_blind { Follow::Nothing } else { needed };
     // What was not surveyed is not known.
     let until = Until { entries: passed.entries, may_continue: &|| may_continue(Pass::Events) };
     if let Some(written) = events::write(log, &survey, needed, until)? {
@@ -157,7 +164,7 @@ fn write(
     }
     survey.has_opaque = true;
     // Fences begin with the first thread, and there is always one.
-    let follow = if survey.places.is_managed() { Follow::Nothing } else { follow };
+    let follow = if is_blind { Follow::Nothing } else { follow };
     events::write(log, &survey, follow, until)?.ok_or(LogError::Malformed)
 }
 
@@ -165,6 +172,9 @@ fn write(
 pub fn recompute(log: &[u8]) -> Result<Recomputed, LogError> {
     if !foretell_wire::log::is_begun(log) {
         return Err(LogError::Empty);
+    }
+    if dropped(log).is_some() {
+        return Err(LogError::NoBeginning);
     }
     let mut recomputation = foretell_symbolic::Recomputation::default();
     merge::for_each(log, |entry| {
@@ -201,6 +211,11 @@ pub fn timed(log: &[u8]) -> Option<Timed> {
         }
     }
     Some(Timed { timing, thread: events::name_of(thread), location: places.site(site).location })
+}
+
+/// How many bytes of records were dropped from the beginning of the log, if any.
+pub fn dropped(log: &[u8]) -> Option<u64> {
+    Chunks::new(log).ok()?.border.map(|(_, bytes)| bytes)
 }
 
 /// Why the log of a program is not complete, as far as the program itself knew.

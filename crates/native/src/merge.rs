@@ -28,18 +28,20 @@ struct Stream<'a> {
     clock: u64,
     /// The module that comes next.
     module: Option<&'a [u8]>,
+    /// Records that are older than this do not count, but for those at the front.
+    border: u64,
 }
 
 impl<'a> Stream<'a> {
-    fn new(thread: u32, mut chunks: Vec<(u64, ChunkContent<'a>)>) -> Stream<'a> {
+    fn new(thread: u32, mut chunks: Vec<(u64, ChunkContent<'a>)>, border: u64) -> Stream<'a> {
         chunks.reverse();
-        Stream { thread, chunks, records: &[], context: Context::NEW, clock: 0, module: None }
+        Stream { thread, chunks, records: &[], context: Context::NEW, clock: 0, module: None, border }
     }
 
     /// How many bytes of records are still to be read.
     fn left(&self) -> u64 {
         let of = |content: &ChunkContent<'_>| match content {
-            ChunkContent::Records(records) => records.len() as u64,
+            ChunkContent::Records(records) | ChunkContent::Front(records) => records.len() as u64,
             ChunkContent::Module(_) | ChunkContent::Memory(_) => 0,
         };
         self.records.len() as u64 + self.chunks.iter().map(|(_, content)| of(content)).sum::<u64>()
@@ -71,6 +73,10 @@ impl<'a> Stream<'a> {
             match content {
                 ChunkContent::Records(records) => {
                     (self.records, self.context, self.clock) = (records, Context::NEW, clock);
+                    self.skip_to_border()?;
+                }
+                ChunkContent::Front(records) => {
+                    (self.records, self.context, self.clock) = (records, Context::NEW, clock);
                 }
                 ChunkContent::Module(content) => {
                     (self.records, self.module) = (&[], Some(content));
@@ -80,6 +86,20 @@ impl<'a> Stream<'a> {
                 ChunkContent::Memory(_) => {}
             }
         }
+    }
+
+    /// Passes over the records of a chunk that are older than the border.
+    fn skip_to_border(&mut self) -> Result<(), LogError> {
+        while let Some(&kind) = self.records.first().filter(|&&kind| kind != 0)
+            && (self.clock < self.border || tells_clock(kind))
+        {
+            match self.context.decode(&mut self.records)? {
+                Record::Clock(clock) => self.clock = clock,
+                Record::Ahead(steps) => self.clock = self.clock.saturating_add(steps),
+                _ => self.clock = self.clock.saturating_add(1),
+            }
+        }
+        Ok(())
     }
 
     /// What comes next, after [`Stream::advance`] has told its clock.
@@ -111,6 +131,7 @@ fn streams<'a>(
 ) -> Result<Vec<Stream<'a>>, LogError> {
     let (mut streams, mut by_thread) = (Vec::new(), BTreeMap::<u32, Vec<_>>::new());
     let mut passing = Passing::new(may_continue);
+    let border = chunks.border.map_or(0, |(border, _)| border);
     while let Some(chunk) = chunks.next_chunk()? {
         passing.chunk();
         if chunk.thread >= MOST_THREADS {
@@ -118,18 +139,22 @@ fn streams<'a>(
         }
         let part = (chunk.clock, chunk.content);
         match chunk.content {
-            ChunkContent::Module(_) => streams.push(Stream::new(chunk.thread, vec![part])),
-            ChunkContent::Records(_) => by_thread.entry(chunk.thread).or_default().push(part),
+            ChunkContent::Module(_) => streams.push(Stream::new(chunk.thread, vec![part], border)),
+            ChunkContent::Records(_) | ChunkContent::Front(_) => {
+                by_thread.entry(chunk.thread).or_default().push(part);
+            }
             ChunkContent::Memory(_) => {}
         }
     }
     for (thread, mut chunks) in by_thread {
         // A thread writes to the same place again and again, and appends what it wrote: what stands first may be the
         // last.
-        chunks.sort_by_key(|&(clock, _)| clock);
+        let place =
+            |&(clock, content): &(u64, ChunkContent<'_>)| (!matches!(content, ChunkContent::Front(_)), clock);
+        chunks.sort_by_key(place);
         // A copy does not count as long as the original is there, which stands before it.
-        chunks.dedup_by_key(|&mut (clock, _)| clock);
-        streams.push(Stream::new(thread, chunks));
+        chunks.dedup_by_key(|part| place(part));
+        streams.push(Stream::new(thread, chunks, border));
     }
     Ok(streams)
 }
@@ -207,6 +232,15 @@ pub(crate) fn for_each_until<'a>(
     until: Until<'_>,
     mut look: impl FnMut(Entry<'a>) -> Result<(), LogError>,
 ) -> Result<Passed, LogError> {
+    for_each_at(log, until, |_, entry| look(entry))
+}
+
+/// The same with the clock of each entry.
+pub(crate) fn for_each_at<'a>(
+    log: &'a [u8],
+    until: Until<'_>,
+    mut look: impl FnMut(u64, Entry<'a>) -> Result<(), LogError>,
+) -> Result<Passed, LogError> {
     let mut chunks = Chunks::new(log)?;
     let mut streams = streams(&mut chunks, until.may_continue)?;
     let all: u64 = streams.iter().map(Stream::left).sum();
@@ -221,6 +255,7 @@ pub(crate) fn for_each_until<'a>(
     {
         let Some(stream) = streams.get_mut(index) else { break };
         let others = heads.peek().map(|&Reverse(key)| key);
+        let mut clock = clock;
         loop {
             if entries >= until.entries || (entries % LOOKS == LOOKS - 1 && !(until.may_continue)()) {
                 let left: u64 = streams.iter().map(Stream::left).sum();
@@ -228,8 +263,9 @@ pub(crate) fn for_each_until<'a>(
                 return Ok(Passed { is_complete: false, entries, unread });
             }
             entries += 1;
-            look(stream.take()?)?;
-            let Some(clock) = stream.advance()? else { break };
+            look(clock, stream.take()?)?;
+            let Some(next) = stream.advance()? else { break };
+            clock = next;
             if clock >= cut || others.is_some_and(|other| other < (clock, index)) {
                 heads.push(Reverse((clock, index)));
                 break;

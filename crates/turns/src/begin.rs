@@ -8,6 +8,7 @@ use foretell_wire::settings::{self, Setting};
 use crate::file;
 use crate::folder;
 use crate::kept::{KeptFile, LOG};
+use crate::rotation;
 use crate::scheduler::replay;
 use crate::system::{self, errno, process_id, say};
 
@@ -26,6 +27,9 @@ pub fn limit_logs() {
         (variable(&settings::LOG_LIMIT).and_then(|text| text.parse().ok()), folder::path_of(USED))
     {
         file::limit(limit, &path);
+        if variable(&settings::LOG_KEEP).as_deref() == Some(settings::LAST) {
+            rotation::expect_room();
+        }
     }
 }
 

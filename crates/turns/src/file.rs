@@ -9,10 +9,13 @@
 use std::ffi::{CStr, c_int};
 use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 
-use foretell_wire::log::{CUT, ENDED, IncompleteReason, MAGIC, PAGE, TIMED, TIMED_SITE, Timing, WHY};
+use foretell_wire::log::{
+    CUT, ENDED, FRONT_ROOM, IncompleteReason, MAGIC, PAGE, TIMED, TIMED_SITE, Timing, WHY,
+};
 
 use crate::kept::LOG;
 use crate::mode;
+use crate::rotation;
 use crate::system::{self, errno, kernel, say};
 
 /// Ask the kernel to bring pages in at once; writing to them one by one would cost a fault each.
@@ -70,6 +73,9 @@ pub fn open() -> bool {
     // SAFETY: the page is ours alone.
     unsafe { first.cast::<[u8; 8]>().write(MAGIC) };
     FIRST.store(first, Ordering::Relaxed);
+    if rotation::is_on() {
+        NEXT.fetch_add(FRONT_ROOM, Ordering::Relaxed);
+    }
     true
 }
 
@@ -163,7 +169,7 @@ fn take<R>(bytes: usize, clock: u64, act: impl FnOnce(c_int, usize) -> Result<R,
     let not_written = |error: c_int| IncompleteReason::NotWritten(error.unsigned_abs());
     let result =
         LOG.descriptor().ok_or(IncompleteReason::NotWritten(libc::EBADF.unsigned_abs())).and_then(|file| {
-            reserve(bytes)?;
+            rotation::wait_for(|| reserve(bytes))?;
             act(file, NEXT.fetch_add(bytes, Ordering::Relaxed)).map_err(not_written)
         });
     if let Err(why) = result {

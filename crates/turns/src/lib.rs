@@ -9,8 +9,8 @@
 //! * `turn`: what a thread may do while it is its turn; `scheduler`: whose turn it is; `thread`: what is known of a
 //!   thread; `affinity`: the processor on which threads take turns
 //! * `begin`: what the environment says, and the files that are made
-//! * `log`: the records of a thread on their way to the `file`, which stays open (`kept`); `stack`: the calls that a
-//!   thread is in
+//! * `log`: the records of a thread on their way to the `file`, which stays open (`kept`), where there may have to be
+//!   `rotation` first; `stack`: the calls that a thread is in
 //! * `detect`: races are looked for while the program runs, instead of recording; `arena`: memory for that
 //! * `shared`: memory that has other addresses or is seen by other processes
 //! * `folder`: where the log goes, and words to and from the process that has started the program
@@ -30,6 +30,7 @@ pub mod kept;
 pub mod log;
 pub mod machine;
 pub mod mode;
+mod rotation;
 pub mod scheduler;
 pub mod shared;
 pub mod signals;

@@ -4,6 +4,7 @@
 //! log    = magic (8 bytes), 1 once the program has ended in good order (u64),
 //!          the clock from which on records are missing, or zero (u64), why it ends there, or zero (u64),
 //!          why the run may not repeat, or zero (u64), and where (u64),
+//!          the clock of its border, or zero (u64), how many bytes of records were dropped there (u64),
 //!          zeros up to a page; chunk*
 //! chunk  = magic (8 bytes, the last one is its kind), length with all of this (u64, whole pages),
 //!          clock of its beginning (u64), thread (u32), length of the content unless it is records (u32); content
@@ -15,6 +16,10 @@
 //!
 //! A thread writes to the same chunk again and again, and appends a copy of it whenever it is full. If the log was
 //! left between the two, there are two chunks of the same thread with the same clock, and the first one counts.
+//!
+//! A log of a program without end can be shortened while it is written: of what was recorded before a clock, the
+//! *border*, only what still matters is left, in chunks of their own kind. Records of other chunks count from the
+//! border on.
 
 use crate::Malformed;
 
@@ -41,6 +46,14 @@ pub const WHY: usize = 24;
 pub const TIMED: usize = 32;
 /// See [`TIMED`].
 pub const TIMED_SITE: usize = 40;
+
+/// Where the log says from which clock on it has everything, if its beginning was dropped.
+pub const BORDER: usize = 48;
+/// Where the log says how many bytes of records were dropped.
+pub const DROPPED: usize = 56;
+/// Where a log is shortened, so many bytes after its first page are left free for what still matters. The file has a
+/// hole there.
+pub const FRONT_ROOM: usize = 64 << 20;
 
 /// Why a log is not complete, as far as the recorder knows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -97,6 +110,7 @@ pub const HEADER: usize = 32;
 const RECORDS: [u8; 8] = *b"ftchunk\x01";
 const MODULE: [u8; 8] = *b"ftchunk\x02";
 const MEMORY: [u8; 8] = *b"ftchunk\x03";
+const FRONT: [u8; 8] = *b"ftchunk\x04";
 
 /// What a chunk holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -108,6 +122,8 @@ pub enum ChunkContent<'a> {
     /// What memory held right before the first thread was started, see [`memory`]. If there is more than one of
     /// these, the last one counts: the others come from attempts that failed.
     Memory(&'a [u8]),
+    /// Records from before the border, as far as they matter after it; like [`ChunkContent::Records`].
+    Front(&'a [u8]),
 }
 
 /// A part of the log that one thread has written.
@@ -128,6 +144,7 @@ impl Chunk<'_> {
         let length_of = |content: &[u8]| u32::try_from(content.len()).map_err(|_| Malformed);
         let (magic, used) = match self.content {
             ChunkContent::Records(_) => (RECORDS, 0),
+            ChunkContent::Front(_) => (FRONT, 0),
             ChunkContent::Module(content) => (MODULE, length_of(content)?),
             ChunkContent::Memory(content) => (MEMORY, length_of(content)?),
         };
@@ -153,11 +170,62 @@ pub struct Chunks<'a> {
     pub why: Option<IncompleteReason>,
     /// Why the run may not repeat, the thread by its number, and its site.
     pub timed: Option<(Timing, u32, u64)>,
+    /// The border, if the beginning of the log was dropped, and how many bytes of records that were.
+    pub border: Option<(u64, u64)>,
 }
 
 /// Whether anything is in the log. A program may have been killed right after it had made the file.
 pub fn is_begun(log: &[u8]) -> bool {
     log.len() >= PAGE && !log.starts_with(&[0; MAGIC.len()])
+}
+
+/// What stands before the content of a chunk, for who moves chunks as they are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ChunkHead {
+    /// How long the chunk is with its header, in bytes.
+    pub length: u64,
+    /// The clock of its first record.
+    pub clock: u64,
+    /// Who has written it.
+    pub thread: u32,
+    /// What it holds; none if it is not there, or not yet.
+    pub kind: Option<ChunkKind>,
+}
+
+/// What a chunk holds, see [`ChunkContent`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[expect(missing_docs, reason = "see there")]
+pub enum ChunkKind {
+    Records,
+    Module,
+    Memory,
+    Front,
+}
+
+impl ChunkHead {
+    /// What this header says; none if it cannot be one.
+    pub fn parse(header: &[u8; HEADER]) -> Option<ChunkHead> {
+        let number = |at| field(header, at).ok().map(|bytes| u64::from_le_bytes(*bytes));
+        let kind = match *field(header, 0).ok()? {
+            RECORDS => Some(ChunkKind::Records),
+            MODULE => Some(ChunkKind::Module),
+            MEMORY => Some(ChunkKind::Memory),
+            FRONT => Some(ChunkKind::Front),
+            magic if magic == [0; 8] => None,
+            _ => return None,
+        };
+        let length = number(8)?.max(PAGE as u64);
+        let is_whole = length.is_multiple_of(PAGE as u64);
+        let thread = u32::from_le_bytes(*field(header, 24).ok()?);
+        is_whole.then_some(ChunkHead { length, clock: number(16)?, thread, kind })
+    }
+
+    /// The header of a hole of so many bytes, whole pages.
+    pub fn hole(length: u64) -> [u8; HEADER] {
+        let mut header = [0; HEADER];
+        header[8..16].copy_from_slice(&length.to_le_bytes());
+        header
+    }
 }
 
 impl<'a> Chunks<'a> {
@@ -178,6 +246,7 @@ impl<'a> Chunks<'a> {
             cut,
             why: IncompleteReason::from_code(number(WHY)?),
             timed,
+            border: Some((number(BORDER)?, number(DROPPED)?)).filter(|border| border.0 > 0),
         })
     }
 
@@ -200,6 +269,7 @@ impl<'a> Chunks<'a> {
             let used = u32::from_le_bytes(*field(header, 28)?) as usize;
             let content = match magic {
                 RECORDS => ChunkContent::Records(content),
+                FRONT => ChunkContent::Front(content),
                 MODULE => ChunkContent::Module(content.get(..used).ok_or(Malformed)?),
                 MEMORY => ChunkContent::Memory(content.get(..used).ok_or(Malformed)?),
                 _ => return Err(Malformed),
@@ -334,7 +404,8 @@ mod tests {
                 out.extend_from_slice(&chunk.header(2 * PAGE).unwrap());
                 let (ChunkContent::Records(content)
                 | ChunkContent::Module(content)
-                | ChunkContent::Memory(content)) = chunk.content;
+                | ChunkContent::Memory(content)
+                | ChunkContent::Front(content)) = chunk.content;
                 out.extend_from_slice(content);
             }
             out.resize(start + 2 * PAGE, 0);
@@ -349,8 +420,17 @@ mod tests {
             Chunk { thread: 0, clock: 1, content: ChunkContent::Module(b"m") },
             Chunk { thread: 3, clock: 1 << 40, content: ChunkContent::Records(&records) },
             Chunk { thread: 0, clock: 7, content: ChunkContent::Memory(b"held") },
+            Chunk { thread: 2, clock: 5, content: ChunkContent::Front(&records) },
         ];
-        let parts = [Some(written[0]), None, Some(written[1]), Some(written[2]), Some(written[1]), None];
+        let parts = [
+            Some(written[0]),
+            None,
+            Some(written[1]),
+            Some(written[2]),
+            Some(written[3]),
+            Some(written[1]),
+            None,
+        ];
         let mut bytes = log(1, &parts);
         let incomplete = bytes.len() - 4 * PAGE;
         bytes[incomplete..incomplete + 8].fill(0);
@@ -359,6 +439,7 @@ mod tests {
         assert_eq!(chunks.next_chunk(), Ok(Some(written[0])));
         assert_eq!(chunks.next_chunk(), Ok(Some(written[1])));
         assert_eq!(chunks.next_chunk(), Ok(Some(written[2])));
+        assert_eq!(chunks.next_chunk(), Ok(Some(written[3])));
         assert_eq!(chunks.next_chunk(), Ok(None));
         assert!(!Chunks::new(&log(0, &[])).unwrap().ended);
         assert!(Chunks::new(b"something else").is_err());

@@ -51,6 +51,8 @@ pub const FIRST_HUNTING_SEED: u64 = DEFAULT_SEED + 1;
 pub const DEFAULT_STEPS: u64 = 1_000;
 /// The value of [`ORDER`] for threads that run in parallel.
 pub const STRIPED: &str = "striped";
+/// The value of [`LOG_KEEP`] if the beginning of a log is dropped when it is full.
+pub const LAST: &str = "last";
 /// The value of [`ORDER`] for threads that run one at a time.
 pub const SERIAL: &str = "serial";
 
@@ -74,6 +76,7 @@ settings! {
     TRIGGERS c"FORETELL_TRIGGERS" Runtime None, "File with what the run before has learnt";
     DETECT c"FORETELL_DETECT" Runtime Some("0"), "`1`: online detection; nothing is recorded";
     LOG_LIMIT c"FORETELL_LOG_LIMIT" Runtime None, "How many bytes all logs together may have";
+    LOG_KEEP c"FORETELL_LOG_KEEP" Internal None, "`last`: `foretell` drops the beginnings of logs that become too long";
     STARTED_AGAIN c"FORETELL_STARTED_AGAIN" Internal None, "The process was started again with fixed addresses";
     AS_GUARD c"FORETELL_AS_GUARD" Internal None, "`foretell` is the guard that removes a folder when its parent is killed";
     AS_RUSTC c"FORETELL_AS_RUSTC" Internal None, "`foretell` is called by cargo in the place of rustc";

@@ -272,13 +272,27 @@ pub(crate) struct ReplayArgs {
 }
 
 /// How much is recorded.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Copy, Debug, clap::Args)]
 pub(crate) struct LogArgs {
     #[arg(
         long, default_value = "2G", value_parser = parse_log_limit, value_name = "SIZE",
         help = texts::LOG_LIMIT, long_help = texts::LOG_LIMIT_LONG, help_heading = heading::LIMITS
     )]
     pub(crate) log_limit: u64,
+    /// Set which part of a recording is kept that does not fit into --log-limit
+    #[arg(
+        long, value_enum, default_value_t = LogPart::First, value_name = "PART", help_heading = heading::LIMITS
+    )]
+    pub(crate) log_keep: LogPart,
+}
+
+/// The part of a recording that is kept if not all of it can be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
+pub(crate) enum LogPart {
+    /// Recording stops when the log is full, and the program continues
+    First,
+    /// The beginning is dropped again and again, as in a flight recorder: for programs that do not end
+    Last,
 }
 
 /// How the order of the threads' operations becomes known. Both ways are exact.

@@ -68,7 +68,8 @@ pub(super) const LOG_LIMIT: &str =
 pub(super) const LOG_LIMIT_LONG: &str = "\
 Limit the size of all logs of a native program together, such as 500M or 8G
 
-At the limit recording stops and the program continues. The report says that the recording was cut short.";
+At the limit recording stops and the program continues, and the report says that the recording was cut short; or with \
+--log-keep last, what was recorded first is dropped.";
 pub(super) const STOP_AFTER: &str =
     "Terminate the program after DURATION, such as 10s or 2m, and analyse the recording";
 pub(super) const TIME_LIMIT: &str =

@@ -71,8 +71,8 @@ impl Native<'_> {
             triggers: triggers.as_deref(),
         };
         let (name, stop_after) = (self.name, Some(args.stop_after));
-        let log_limit = args.log.log_limit;
-        let manner = Manner { name, seed: plan.seed, order: Order::Serial, stop_after, log_limit, hunting };
+        let log = args.log;
+        let manner = Manner { name, seed: plan.seed, order: Order::Serial, stop_after, log, hunting };
         let mut command = record::command(&self.program, manner, folder);
         command.args(self.arguments).stdin(Stdio::null());
         if detects {
@@ -86,7 +86,9 @@ impl Native<'_> {
         let child = command.spawn().map_err(|error| cannot_run(self.name, &error))?;
         let process = child.id();
         let presses = || u32::from(stop::is_requested());
+        let rotation = record::rotation(manner, folder)?;
         let waited = watch::wait_unless(child, manner.stop_after, folder.path(), presses);
+        drop(rotation);
         end_left(folder.path());
         let (status, by) = waited.map_err(failed)?;
         Ok(Ended { process, status, by })

@@ -81,8 +81,8 @@ fn run_one(args: &CargoArgs, program: &Program) -> Result<Outcome, Failure> {
     let rules = Rules::load(&args.wanted.report)?;
     let name = Path::new(&program.name);
     let (seed, order, stop_after) = (args.seed, args.order, args.stop_after);
-    let (log_limit, hunting) = (args.log.log_limit, Hunting::default());
-    let manner = Manner { name, seed, order, stop_after, log_limit, hunting };
+    let (log, hunting) = (args.log, Hunting::default());
+    let manner = Manner { name, seed, order, stop_after, log, hunting };
     let mut reports = Vec::new();
     for (index, recording) in
         record::run(&program.path, &args.given, manner, &folder)?.into_iter().enumerate()

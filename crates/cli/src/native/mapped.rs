@@ -8,6 +8,7 @@ use std::ops::Deref;
 use std::os::fd::AsRawFd;
 use std::path::Path;
 use std::ptr;
+use std::sync::atomic::AtomicU64;
 
 /// How many calls of `pass_by` it takes until pages that were read are released.
 const PASSES: u32 = 32;
@@ -71,5 +72,41 @@ impl Drop for Mapped {
             // SAFETY: the range was mapped by `map`, and nothing borrows it any more.
             unsafe { libc::munmap(self.start, self.length) };
         }
+    }
+}
+
+/// A number that recorded processes change, too, at the beginning of a file.
+pub(crate) struct Shared {
+    start: *mut libc::c_void,
+}
+
+impl Shared {
+    /// The file must have a page, and keeps it.
+    #[expect(unsafe_code, reason = "there is no other way to map a file")]
+    pub(crate) fn open(path: &Path) -> io::Result<Shared> {
+        let file = File::options().read(true).write(true).open(path)?;
+        if file.metadata()?.len() < size_of::<AtomicU64>() as u64 {
+            return Err(io::Error::from(io::ErrorKind::UnexpectedEof));
+        }
+        let how = libc::PROT_READ | libc::PROT_WRITE;
+        // SAFETY: the kernel chooses where; the file is that long.
+        let start = unsafe {
+            libc::mmap(ptr::null_mut(), size_of::<AtomicU64>(), how, libc::MAP_SHARED, file.as_raw_fd(), 0)
+        };
+        if start == libc::MAP_FAILED { Err(io::Error::last_os_error()) } else { Ok(Shared { start }) }
+    }
+
+    #[expect(unsafe_code, reason = "the number is in a file")]
+    pub(crate) fn number(&self) -> &AtomicU64 {
+        // SAFETY: it is at the beginning of a page that is mapped for as long as this lives; all change it atomically.
+        unsafe { AtomicU64::from_ptr(self.start.cast()) }
+    }
+}
+
+impl Drop for Shared {
+    #[expect(unsafe_code, reason = "the mapping has no user any more")]
+    fn drop(&mut self) {
+        // SAFETY: it was mapped by `open`, and nothing borrows it any more.
+        unsafe { libc::munmap(self.start, size_of::<AtomicU64>()) };
     }
 }

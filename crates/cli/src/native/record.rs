@@ -24,9 +24,10 @@ use super::folder::Private;
 use super::guard::Guarded;
 use super::java;
 use super::mapped::Mapped;
+use super::rotate::Rotation;
 use super::tools;
 use super::watch::{self, EndedBy};
-use crate::args::Order;
+use crate::args::{LogArgs, LogPart, Order};
 use crate::error::Failure;
 use crate::front_end::cannot_run;
 use crate::{memory, output, stop};
@@ -34,7 +35,7 @@ use crate::{memory, output, stop};
 /// What the files with such races are called.
 const RACES_ENDING: &str = "races";
 /// What logs are called.
-const LOG_ENDING: &str = "ftraw";
+pub(super) const LOG_ENDING: &str = "ftraw";
 /// What the lessons of a run are called.
 const LESSONS_ENDING: &str = "triggers";
 
@@ -112,8 +113,8 @@ pub(crate) struct Manner<'a> {
     pub(crate) order: Order,
     /// How long it may run, if there is a limit.
     pub(crate) stop_after: Option<Duration>,
-    /// How many bytes the logs of all its processes together may have.
-    pub(crate) log_limit: u64,
+    /// How many bytes the logs of all its processes together may have, and what is dropped if that is too little.
+    pub(crate) log: LogArgs,
     /// The scheduling strategy.
     pub(crate) hunting: Hunting<'a>,
 }
@@ -174,7 +175,7 @@ pub(crate) struct Recording {
     pub(crate) not_repeatable: Option<String>,
     /// The log was full before the program ended.
     pub(crate) is_full: bool,
-    /// What of the log is not in the trace, in words, if anything.
+    /// What of the run is not in the trace, though there was time and room for it once, in words, if anything.
     pub(crate) unread: Option<String>,
     /// How long it took to make the trace.
     pub(crate) spent: Duration,
@@ -217,10 +218,12 @@ pub(crate) fn run(
     folder: &Folder,
 ) -> Result<Vec<Recording>, Failure> {
     let name = manner.name;
+    let rotation = rotation(manner, folder)?;
     let child = command(program, manner, folder).args(arguments).spawn();
     let child = child.map_err(|error| cannot_run(name, &error))?;
     let process = child.id();
     let waited = watch::wait(child, manner.stop_after, folder.path());
+    drop(rotation);
     let (status, by) = waited
         .map_err(|error| Failure::Environment(format!("cannot wait for {}: {error}", name.display())))?;
     if let Some(ending) = ending(status, by) {
@@ -234,6 +237,19 @@ pub(crate) fn run(
     Ok(recordings)
 }
 
+/// Drops the beginnings of the logs while it is there, if that is wanted.
+pub(crate) fn rotation(manner: Manner<'_>, folder: &Folder) -> Result<Option<Rotation>, Failure> {
+    match (manner.log.log_keep, manner.order) {
+        (LogPart::First, _) => return Ok(None),
+        (LogPart::Last, Order::Serial) => {}
+        (LogPart::Last, Order::Striped) => {
+            return Err(Failure::Usage("--log-keep last works with --order serial only".to_string()));
+        }
+    }
+    let rotation = Rotation::start(folder.path(), manner.log.log_limit);
+    rotation.map(Some).map_err(|error| Failure::Environment(format!("cannot start a thread: {error}")))
+}
+
 /// A command whose processes write down what they do.
 pub(crate) fn command(program: &Path, manner: Manner<'_>, folder: &Folder) -> Command {
     let is_striped = manner.order == Order::Striped;
@@ -241,9 +257,12 @@ pub(crate) fn command(program: &Path, manner: Manner<'_>, folder: &Folder) -> Co
     command
         .env(settings::LOG.text(), folder.path())
         .env(settings::SEED.text(), manner.seed.to_string())
-        .env(settings::LOG_LIMIT.text(), manner.log_limit.to_string())
+        .env(settings::LOG_LIMIT.text(), manner.log.log_limit.to_string())
         .env(settings::ORDER.text(), if is_striped { settings::STRIPED } else { settings::SERIAL })
         .env(settings::DETECT.text(), "0");
+    if manner.log.log_keep == LogPart::Last {
+        command.env(settings::LOG_KEEP.text(), settings::LAST);
+    }
     manner.hunting.set_environment(&mut command);
     command
 }
@@ -481,6 +500,7 @@ fn read(log: &Path, program: &Path, folder: &Folder, ended: Ended) -> Result<Opt
         }
     };
     let told = foretell_native::why_cut(&bytes);
+    let dropped = foretell_native::dropped(&bytes).map(dropped_text);
     let not_repeatable = foretell_native::timed(&bytes).map(|timed| timing_text(&timed));
     drop(bytes);
     let failed = |error: TraceError| Failure::Trace { file: program.display().to_string(), error };
@@ -491,6 +511,10 @@ fn read(log: &Path, program: &Path, folder: &Folder, ended: Ended) -> Result<Opt
     let unread = recording.unread.map(|unread| unread_text(unread, reason.get(), folder));
     let (is_deadlock, is_full) =
         (told == Some(IncompleteReason::Deadlock), matches!(told, Some(IncompleteReason::Full(_))));
+    let unread = match (dropped, unread) {
+        (Some(dropped), Some(unread)) => Some(format!("{dropped}; {unread}")),
+        (dropped, unread) => dropped.or(unread),
+    };
     let cut_because = (trace.ending() == Ending::CutShort).then(|| match unread.clone() {
         Some(unread) if is_full => format!("{unread}; moreover {}", why_cut(log, told, ended)),
         Some(unread) => unread,
@@ -510,6 +534,14 @@ fn read(log: &Path, program: &Path, folder: &Folder, ended: Ended) -> Result<Opt
         log,
         unrecorded: Unrecorded::default(),
     }))
+}
+
+/// How much of a recording was dropped.
+fn dropped_text(bytes: u64) -> String {
+    format!(
+        "the first {} MB of the recording were dropped, as --log-keep last says: races with what happened there are not found",
+        bytes.div_ceil(1 << 20)
+    )
 }
 
 /// How much of a log is not in the trace, and why.

@@ -24,7 +24,7 @@ use foretell_wire::schedule::{self, AccessDraft, EndingDraft, RacingAction, Repl
 use super::processes::end_left;
 use super::record::{self, Ended, Folder, Hunting, Manner};
 use super::watch::{self, EndedBy};
-use crate::args::{InputArgs, Order};
+use crate::args::{InputArgs, LogArgs, LogPart, Order};
 use crate::error::Failure;
 use crate::input::TraceFile;
 use crate::sources::Sources;
@@ -118,7 +118,7 @@ fn drive_unless_stopped(how: Drive<'_>, draft: &mut ScheduleDraft) -> Result<Dri
 }
 
 /// How long the log of a program may become that is driven, as usual.
-const DEFAULT_LOG_LIMIT: u64 = 2 << 30;
+const USUAL_LOG: LogArgs = LogArgs { log_limit: 2 << 30, log_keep: LogPart::First };
 
 fn run(how: Drive<'_>, draft: &ScheduleDraft, folder: &Folder) -> Result<Ended, Failure> {
     leave(folder, schedule::FILE, &draft.to_string())?;
@@ -129,8 +129,8 @@ fn run(how: Drive<'_>, draft: &ScheduleDraft, folder: &Folder) -> Result<Ended, 
         leave(folder, schedule::HOLD, "")?;
     }
     let (name, seed, stop_after) = (how.name, draft.seed, how.stop_after);
-    let (log_limit, hunting) = (DEFAULT_LOG_LIMIT, Hunting::default());
-    let manner = Manner { name, seed, order: Order::Serial, stop_after, log_limit, hunting };
+    let (log, hunting) = (USUAL_LOG, Hunting::default());
+    let manner = Manner { name, seed, order: Order::Serial, stop_after, log, hunting };
     let mut command = record::command(how.program, manner, folder);
     command.args(how.arguments);
     if how.quietly {

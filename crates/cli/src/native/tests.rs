@@ -207,8 +207,7 @@ fn record_test(
     let file = File::create(output).map_err(failed)?;
     let stop_after = Some(args.stop_after.unwrap_or(LONGEST_TEST));
     let (seed, order, hunting) = (args.seed, args.order, Hunting::default());
-    let log_limit = args.log.log_limit;
-    let manner = Manner { name: &program.path, seed, order, stop_after, log_limit, hunting };
+    let manner = Manner { name: &program.path, seed, order, stop_after, log: args.log, hunting };
     let mut command = record::command(&program.path, manner, folder);
     let child = command
         .args(arguments)
@@ -220,7 +219,9 @@ fn record_test(
         .spawn()
         .map_err(|error| Failure::Environment(format!("cannot run {}: {error}", program.path.display())))?;
     let process = child.id();
+    let rotation = record::rotation(manner, folder)?;
     let waited = watch::wait(child, stop_after, folder.path());
+    drop(rotation);
     let (status, by) =
         waited.map_err(|error| Failure::Environment(format!("cannot wait for a test: {error}")))?;
     Ok(Ended { process, status, by })

@@ -79,6 +79,28 @@ fn a_long_log_is_made_a_trace_within_memory() {
 }
 
 #[test]
+fn of_a_program_without_end_the_last_part_is_kept() {
+    if !is_ready() {
+        return;
+    }
+    let program = build("unending.c");
+    let args =
+        ["run", "--no-progress", "--stop-after", "3s", "--log-limit", "2M", "--log-keep", "last", "--"];
+    for (argument, races) in [(None, 0), (Some("race"), 1)] {
+        let program: Vec<&str> = [program.as_str()].into_iter().chain(argument).collect();
+        let ran = run("unending", &[&args[..], &program].concat(), None);
+        let out = flat(&ran.out);
+        assert!(out.contains("of the recording were dropped"), "{out}{}", ran.err);
+        assert!(ran.disk <= (2 << 20) + (256 << 10), "{} bytes on disk", ran.disk);
+        assert_eq!(out.matches("unprotected").count() > 0, races == 1, "{out}");
+        assert!(!out.contains("race 2:") && out.contains("race 1:") == (races == 1), "{out}");
+    }
+    let striped = [&args[..8], &["--order", "striped", "--", &program]].concat();
+    let refused = run("unending", &striped, None);
+    assert!(refused.code == Some(2) && refused.err.contains("--order serial only"), "{}", refused.err);
+}
+
+#[test]
 fn making_a_trace_ends_with_its_time_and_with_a_signal() {
     if !is_ready() {
         return;
