@@ -131,14 +131,15 @@ pub(crate) fn own_frame(stack: &[Frame]) -> Option<&Frame> {
     stack.iter().find(|frame| !is_of_library(&frame.location))
 }
 
-/// Whether a location is in what came with the system or the compiler.
+/// Whether a location is in what came with the system or the compiler; what has none is that, too.
 pub(crate) fn is_of_library(location: &str) -> bool {
     const SYSTEM: [&str; 3] = ["/usr/include/", "/usr/lib/", "/usr/local/include/"];
     // The libraries of Rust, as their own build names them, and what their compiler makes up.
     const RUST: [&str; 5] =
         ["/rustc/", "library/core/src/", "library/alloc/src/", "library/std/src/", "__rust_try"];
     const WITHIN: [&str; 2] = ["/rustlib/src/", "/.cargo/registry/src/"];
-    SYSTEM.iter().chain(&RUST).any(|folder| location.starts_with(folder))
+    location == NOWHERE
+        || SYSTEM.iter().chain(&RUST).any(|folder| location.starts_with(folder))
         || WITHIN.iter().any(|folder| location.contains(folder))
 }
 

@@ -34,7 +34,7 @@ function withoutArguments(name) {
 /** The frames of a stack below the first one; functions of libraries that call each other are only counted. */
 function stackList(stack, skip) {
   const frames = stack === undefined || stack === null ? [] : data.stacks[stack].slice(skip);
-  const isOfLibrary = ([, place]) => files.get(placeOf(text(place))?.file)?.library ?? /^\/(usr|rustc)\/|\/rustlib\/src\//.test(text(place));
+  const isOfLibrary = ([, place]) => files.get(placeOf(text(place))?.file)?.library ?? /^\?$|^\/(usr|rustc)\/|\/rustlib\/src\//.test(text(place));
   const entries = [];
   for (let at = 0; at < frames.length; ) {
     let end = at + 1;
