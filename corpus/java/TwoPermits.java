@@ -1,4 +1,4 @@
-// A semaphore with two permits is no lock.
+// A semaphore with two permits is no lock: both threads have one at the same time.
 // Races: TwoPermits.value
 import java.util.concurrent.Semaphore;
 
@@ -14,14 +14,24 @@ public class TwoPermits {
         second.join();
     }
 
+    static void pause() {
+        try {
+            Thread.sleep(10);
+        } catch (InterruptedException exception) {
+            throw new IllegalStateException(exception);
+        }
+    }
+
     public static void main(String[] arguments) throws Exception {
         both(() -> {
             PERMITS.acquireUninterruptibly();
             value++;
+            pause();
             PERMITS.release();
         }, () -> {
             PERMITS.acquireUninterruptibly();
             value++;
+            pause();
             PERMITS.release();
         });
     }

@@ -140,14 +140,14 @@ mod tests {
     fn what_the_recording_does_not_show_is_not_confirmed() {
         for (why, from, to, ended) in [
             ("shows no lock", "b|tryfail(l)|6", "b|acq(n)|6", None),
-            ("does not hold", "b|acq(m)|4", "b|acq(n)|4", None),
+            ("does not hold", "b|acq(m)|4", "main|acq(m)|4", None),
             ("was changed since", "b|tryfail(l)|6", "b|tryfail(l)|7", None),
             ("nothing was recorded", "main|fork(b)|2\n", "main|r(x)|2\n", None),
             ("has not ended", "b|tryfail(l)|6", "b|rel(m)|6", Some("main.2")),
             (
                 "does not hold",
                 "b|acq(m)|4\na|tryfail(m)|5\nb|tryfail(l)|6",
-                "a|tryfail(m)|5\nb|end|6",
+                "main|acq(m)|4\na|tryfail(m)|5\nb|end|6",
                 Some("main.2"),
             ),
         ] {
