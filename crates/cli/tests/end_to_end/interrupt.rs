@@ -23,13 +23,14 @@ fn interrupt(child: &Child) {
     send("INT", child.id());
 }
 
-/// Whether the process has a handler for Ctrl-C.
+/// Whether the process is foretell and has a handler for Ctrl-C. What starts it has one, too, and so has a copy of
+/// that which is about to become foretell.
 fn listens(process: u32) -> bool {
     const INT: u32 = 2;
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
-    let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
-    let caught = caught.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
-    caught >> (INT - 1) & 1 == 1
+    let field = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
+    let caught = field("SigCgt:").and_then(|mask| u64::from_str_radix(mask, 16).ok()).unwrap_or(0);
+    field("Name:") == Some("foretell") && caught >> (INT - 1) & 1 == 1
 }
 
 #[test]
