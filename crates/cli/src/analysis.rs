@@ -66,7 +66,7 @@ impl WantedArgs {
 
 /// What the report means for the exit code.
 pub(crate) fn outcome(report: &Report) -> Outcome {
-    if !report.races.is_empty() || !report.deadlocks.is_empty() {
+    if !(report.races.is_empty() && report.deadlocks.is_empty() && report.violations.is_empty()) {
         Outcome::Race
     } else if report.trace.cut_short {
         Outcome::Incomplete

@@ -1,10 +1,10 @@
-//! `foretell replay`: drives a program into a race or a deadlock of a report, or of a saved schedule.
+//! `foretell replay`: drives a program into a race, deadlock or violation of a report, or of a saved schedule.
 
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use foretell_report::confirmation::{why_no_schedule, why_no_schedule_to};
+use foretell_report::confirmation::{why_no_schedule, why_no_schedule_of};
 use foretell_report::{Confirmation, confirmation_text};
 use foretell_wire::schedule::{HEADING, Schedule, ScheduleDraft};
 
@@ -51,15 +51,15 @@ fn of_report(args: &ReplayArgs) -> Result<ScheduleDraft, Failure> {
     let (kind, number) = asked_for(args);
     let at = number.saturating_sub(1);
     let no_such = |count| explain::no_such(kind, number, count);
-    let (schedule, why_not) = match args.deadlock {
-        Some(_) => {
-            let deadlock = report.deadlocks.get(at).ok_or_else(|| no_such(report.deadlocks.len()))?;
-            (&deadlock.schedule, why_no_schedule_to(deadlock))
-        }
-        None => {
-            let race = report.listed_races().nth(at).ok_or_else(|| no_such(report.listed_races().count()))?;
-            (&race.schedule, why_no_schedule(race))
-        }
+    let (schedule, why_not) = if args.deadlock.is_some() {
+        let deadlock = report.deadlocks.get(at).ok_or_else(|| no_such(report.deadlocks.len()))?;
+        (&deadlock.schedule, why_no_schedule_of(deadlock.witness.as_ref()))
+    } else if args.violation.is_some() {
+        let violation = report.violations.get(at).ok_or_else(|| no_such(report.violations.len()))?;
+        (&violation.schedule, why_no_schedule_of(violation.witness.as_ref()))
+    } else {
+        let race = report.listed_races().nth(at).ok_or_else(|| no_such(report.listed_races().count()))?;
+        (&race.schedule, why_no_schedule(race))
     };
     match schedule {
         Some(text) => parse(&format!("what {} says of {kind} {number}", args.file.display()), text),
@@ -69,9 +69,10 @@ fn of_report(args: &ReplayArgs) -> Result<ScheduleDraft, Failure> {
 
 /// What is to be replayed of a report.
 fn asked_for(args: &ReplayArgs) -> (&'static str, usize) {
-    match args.deadlock {
-        Some(number) => ("deadlock", number),
-        None => ("race", args.race.unwrap_or(1)),
+    match (args.deadlock, args.violation) {
+        (Some(number), _) => ("deadlock", number),
+        (None, Some(number)) => ("violation", number),
+        (None, None) => ("race", args.race.unwrap_or(1)),
     }
 }
 

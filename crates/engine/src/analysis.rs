@@ -12,9 +12,10 @@ use foretell_report::{ApartPairs, RacingAccess, ShardResult, TraceInfo};
 use foretell_trace::{Event, EventId, Names};
 use foretell_witness::{Finding, Model, NewValues, Proof, Rejection};
 
-use crate::deadlocks::{CircleCounts, FoundDeadlock};
+use crate::deadlocks::{FoundDeadlock, GoalCounts};
 use crate::input::Unread;
 use crate::plan::{Choice, Plan};
+use crate::violations::FoundViolation;
 
 /// What the techniques of a plan found in a trace.
 #[derive(Debug)]
@@ -32,7 +33,11 @@ pub struct Analysis {
     /// The deadlocks.
     pub deadlocks: Vec<FoundDeadlock>,
     /// How many other circles of waiting threads there might have been.
-    pub circles: CircleCounts,
+    pub circles: GoalCounts,
+    /// What threads must not come to.
+    pub violations: Vec<FoundViolation>,
+    /// How many more of that there might have been.
+    pub violation_counts: GoalCounts,
     /// What was found in shards, where the trace does not fit into memory. It is a part of the report.
     pub in_shards: Option<InShards>,
     /// How many other pairs there are, and what is known of them.
@@ -179,6 +184,12 @@ pub enum Note {
     TooManyCircles,
     /// Possible deadlocks are not decided, for this reason.
     OpenDeadlocks(Reason),
+    /// The search for violations needs the whole trace in memory, where there is room for so many events.
+    NoRoomForViolations(usize),
+    /// There were more uses of freed memory than can be gone through.
+    TooManyViolations,
+    /// Possible violations are not decided, for this reason.
+    OpenViolations(Reason),
     /// There are more races than the result may hold, which is this number.
     MaxRaces(usize),
 }
@@ -212,6 +223,16 @@ impl fmt::Display for Note {
                 f,
                 "deadlocks need the whole trace in memory, which has room for {room} events; raise --memory"
             ),
+            Note::NoRoomForViolations(room) => write!(
+                f,
+                "uses of freed memory need the whole trace in memory, which has room for {room} events; raise --memory"
+            ),
+            Note::TooManyViolations => {
+                f.write_str("too many places where memory is used and freed: not all were looked at")
+            }
+            Note::OpenViolations(reason) => {
+                write!(f, "not all possible uses of freed memory are decided: {reason}")
+            }
             Note::TooManyCircles => f.write_str(
                 "too many ways in which threads might wait for each other: not all were looked at",
             ),
@@ -356,6 +377,13 @@ impl Room {
         self.left -= found.finding.schedule().len();
         found
     }
+
+    /// The same for a violation.
+    pub(crate) fn limit_violation(&mut self, found: FoundViolation) -> FoundViolation {
+        let found = found.within(self.left);
+        self.left -= found.finding.schedule().len();
+        found
+    }
 }
 
 /// What one stage says: reported pairs with the referee's word on each, and counts of the others.
@@ -416,7 +444,9 @@ impl Analysis {
             races: Vec::new(),
             undecided: Vec::new(),
             deadlocks: Vec::new(),
-            circles: CircleCounts::default(),
+            circles: GoalCounts::default(),
+            violations: Vec::new(),
+            violation_counts: GoalCounts::default(),
             in_shards: None,
             counts: Counts::default(),
             not_computed: BTreeMap::new(),

@@ -1,22 +1,20 @@
 //! Deadlocks: circles of threads that may wait for each other, decided one by one, each proof through the referee.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use foretell_predict::{
-    Budget, Circle, Circles, Deadlocks, Goal, Limit, Predictor, Technique, Verdict, Waits, Witness,
-};
+use foretell_predict::{Deadlocks, Limit, Waits};
 use foretell_report::PredictedDeadlock;
 use foretell_trace::source::BATCH;
 use foretell_trace::{EventId, Trace};
-use foretell_witness::{Deadlock, Referee, StuckClaim};
-use rayon::prelude::*;
+use foretell_witness::Deadlock;
 
 use crate::analysis::{Note, Reason, Room};
 use crate::control::Control;
 use crate::error::Error;
 use crate::exact::Workers;
+use crate::goals::{self, Group};
 use crate::input::Input;
-use crate::plan::{Choice, Plan};
+use crate::plan::Plan;
 
 /// A deadlock that the referee has accepted.
 #[derive(Clone, Debug)]
@@ -29,12 +27,12 @@ pub struct FoundDeadlock {
     pub told: PredictedDeadlock,
 }
 
-/// What became of the circles.
+/// What became of the candidates.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct CircleCounts {
-    /// Circles that no schedule leads to.
+pub struct GoalCounts {
+    /// Candidates that no schedule leads to.
     pub refuted: u64,
-    /// Circles that are not decided; those of the same places count as one.
+    /// Candidates that are not decided; those of the same places count as one.
     pub undecided: u64,
 }
 
@@ -42,7 +40,7 @@ pub struct CircleCounts {
 #[derive(Default)]
 pub(crate) struct JudgedDeadlocks {
     pub(crate) deadlocks: Vec<FoundDeadlock>,
-    pub(crate) counts: CircleCounts,
+    pub(crate) counts: GoalCounts,
     pub(crate) notes: Vec<Note>,
 }
 
@@ -74,22 +72,15 @@ pub(crate) fn find(
             return Ok(judged);
         }
     };
-    let predictor = |technique| Predictor::new(trace, technique, plan.window, control.solver());
-    let predictors: Vec<Predictor<'_>> = techniques(plan.choice, trace).filter_map(predictor).collect();
-    let progress = control.progress("decides deadlocks");
-    progress.expect(circles.len());
     let steps = room.left;
-    let each = |referee: &mut Referee<'_>, circles: &Circles| {
-        let worked = work(circles, &predictors, referee, (plan.budget, until), control);
-        progress.worked();
-        worked.map_deadlock(|finding| FoundDeadlock::new(finding, trace, steps))
-    };
-    let referee = Referee::new(trace);
-    let worked: Vec<Worked<FoundDeadlock>> =
-        workers.pool()?.install(|| circles.par_iter().map_init(|| referee.clone(), each).collect());
+    let groups: Vec<Group<'_, _>> =
+        circles.iter().map(|circles| Group { all: &circles.circles, left_out: circles.left_out }).collect();
+    let found = |finding| FoundDeadlock::new(finding, trace, steps);
+    let what = (control, "decides deadlocks");
+    let worked = goals::decide(trace, &groups, (plan, until), what, workers, found)?;
     for worked in worked {
         judged.counts.refuted += worked.refuted;
-        if let Some(found) = worked.deadlock {
+        if let Some(found) = worked.proven {
             judged.deadlocks.push(room.limit_deadlock(found));
         } else if let Some(reason) = worked.open {
             match (plan.find.patiently, &reason) {
@@ -126,84 +117,6 @@ fn collect(input: &Input<'_>, control: &dyn Control) -> Result<Waits, Error> {
         }
     }
     Ok(waits)
-}
-
-/// Which techniques decide circles of this trace, the cheaper one first.
-fn techniques(choice: Choice, trace: &Trace) -> impl Iterator<Item = Technique> {
-    let computes = choice == Choice::Auto && trace.values().is_some();
-    choice.decides_goals_by().into_iter().chain(computes.then_some(Technique::Recipe))
-}
-
-/// What became of the circles that count as one.
-struct Worked<D> {
-    deadlock: Option<D>,
-    refuted: u64,
-    /// Why one of them is not decided, if one is not.
-    open: Option<Reason>,
-}
-
-impl<D> Worked<D> {
-    fn map_deadlock<E>(self, map: impl FnOnce(D) -> E) -> Worked<E> {
-        Worked { deadlock: self.deadlock.map(map), refuted: self.refuted, open: self.open }
-    }
-}
-
-/// Tries the circles until one of them is a deadlock. They have the time for one pair together.
-fn work(
-    circles: &Circles,
-    predictors: &[Predictor<'_>],
-    referee: &mut Referee<'_>,
-    (budget, until): (Duration, Option<Instant>),
-    control: &dyn Control,
-) -> Worked<Deadlock> {
-    let begin = Instant::now();
-    let mut worked = Worked { deadlock: None, refuted: 0, open: None };
-    for circle in &circles.circles {
-        let is_late = until.is_some_and(|until| Instant::now() >= until);
-        let left = if is_late { Duration::ZERO } else { budget.saturating_sub(begin.elapsed()) };
-        if control.is_stopped() || left.is_zero() {
-            let limit = if control.is_stopped() { Limit::Stopped } else { Limit::Budget };
-            worked.open = Some(Reason::Limit(limit));
-            return worked;
-        }
-        match decide(circle, predictors, referee, left, control) {
-            Ok(Some(finding)) => {
-                worked.deadlock = Some(finding);
-                return worked;
-            }
-            Ok(None) => worked.refuted += 1,
-            Err(reason) => worked.open = Some(reason),
-        }
-    }
-    if circles.left_out > 0 && worked.open.is_none() {
-        worked.open = Some(Reason::NotTried);
-    }
-    worked
-}
-
-/// Whether the circle is a deadlock, by the first technique that says so; none says so if it is refuted.
-fn decide(
-    circle: &Circle,
-    predictors: &[Predictor<'_>],
-    referee: &mut Referee<'_>,
-    time: Duration,
-    control: &dyn Control,
-) -> Result<Option<Deadlock>, Reason> {
-    let budget = Budget { per_pair: time, stop: control.stop_flag() };
-    let mut open = None;
-    for predictor in predictors {
-        match predictor.decide_goal(&Goal::from(circle), &budget) {
-            Verdict::Reached(Witness { model, schedule }) => {
-                let (waits, ended) = (circle.waits.clone(), circle.ended);
-                let claim = StuckClaim { waits, ended, model, schedule };
-                return referee.check_stuck(claim).map(Some).map_err(Reason::ScheduleRejected);
-            }
-            Verdict::Unreachable(_) => open = None,
-            Verdict::NotInWindow => open = Some(Reason::NoSchedule),
-            Verdict::Undecided(limit) => open = Some(Reason::Limit(limit)),
-        }
-    }
-    open.map_or(Ok(None), Err)
 }
 
 impl FoundDeadlock {

@@ -84,10 +84,13 @@ fn bare(analysis: Analysis, trace: Option<&Trace>) -> Report {
     report.races = analysis.races.into_iter().map(|found| race(found, trace)).collect();
     report.undecided = analysis.undecided.into_iter().map(candidate).collect();
     report.deadlocks = analysis.deadlocks.into_iter().map(|found| found.told).collect();
+    report.violations = analysis.violations.into_iter().map(|found| found.told).collect();
     let (stats, counts) = (&mut report.stats, analysis.counts);
     stats.refuted = counts.refuted;
     (stats.deadlocks_refuted, stats.deadlocks_undecided) =
         (analysis.circles.refuted, analysis.circles.undecided);
+    (stats.violations_refuted, stats.violations_undecided) =
+        (analysis.violation_counts.refuted, analysis.violation_counts.undecided);
     stats.not_in_window = counts.not_in_window;
     stats.not_examined = counts.not_examined;
     stats.not_listed = counts.not_listed;
@@ -170,6 +173,7 @@ pub fn report(
         report.complete = false;
     }
     look_around_deadlocks(input, &mut report, control);
+    look_around_violations(input, &mut report, excerpts, control)?;
     describe_deadlocks(&mut report, excerpts);
     add_shards(&mut report, in_shards, excerpts);
     add_excerpts(&mut report, excerpts);
@@ -222,7 +226,21 @@ fn look_around_deadlocks(input: &Input<'_>, report: &mut Report, control: &dyn C
     }
 }
 
-/// Adds to each race and deadlock with a witness the schedule for it.
+/// Adds what is around the two events of each violation.
+fn look_around_violations(
+    input: &Input<'_>,
+    report: &mut Report,
+    excerpts: &mut dyn Excerpts,
+    control: &dyn Control,
+) -> Result<(), Error> {
+    let mut told = Told::default();
+    for violation in &mut report.violations {
+        told.accesses.extend([&mut violation.first, &mut violation.second]);
+    }
+    told.look_around(input, excerpts, control)
+}
+
+/// Adds to each race, deadlock and violation with a witness the schedule for it.
 fn add_schedules(
     input: &Input<'_>,
     branches: &[Arc<Detour>],
@@ -236,11 +254,11 @@ fn add_schedules(
     let of_run = report.races.len() - branches.len();
     let (races, of_branches) = report.races.split_at_mut(of_run);
     if let Some(trace) = input.trace().filter(|trace| !is_no_time(trace, control)) {
-        schedules.add(trace, races, &mut report.deadlocks);
+        schedules.add(trace, races, &mut report.deadlocks, &mut report.violations);
     }
     for (branch, race) in branches.iter().zip(of_branches) {
         if !is_no_time(&branch.trace, control) {
-            schedules.add(&branch.trace, std::slice::from_mut(race), &mut []);
+            schedules.add(&branch.trace, std::slice::from_mut(race), &mut [], &mut []);
         }
     }
 }

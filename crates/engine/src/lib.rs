@@ -11,7 +11,8 @@
 //! * [`stream`](mod@stream): techniques that look at each event once
 //! * [`exact`](mod@exact): techniques that decide pairs one by one, with `bucket` for the pairs of two locations and
 //!   `ledger` for what is known across batches
-//! * [`deadlocks`]: circles of threads that may wait for each other
+//! * [`deadlocks`]: circles of threads that may wait for each other; [`violations`]: what a thread must not come to,
+//!   such as memory that has been given back; `goals`: how both are decided
 //! * [`untaken`]: the same for branches that the recorded run did not take
 //! * `left`: whether two locations may race that are not known to
 //! * [`pair`]: one pair alone
@@ -31,6 +32,7 @@ pub mod deadlocks;
 pub mod describe;
 pub mod error;
 mod exact;
+mod goals;
 mod in_shards;
 pub mod input;
 mod ledger;
@@ -42,11 +44,12 @@ pub mod slice;
 mod stages;
 mod stream;
 pub mod untaken;
+pub mod violations;
 pub mod witness_schedule;
 
 pub use analysis::{Analysis, Candidate, Counts, Found, InShards, Note, Reason};
 pub use control::{Control, Progress, Unattended};
-pub use deadlocks::{CircleCounts, FoundDeadlock};
+pub use deadlocks::{FoundDeadlock, GoalCounts};
 pub use describe::{Description, Excerpts, NoExcerpts, report};
 pub use error::Error;
 pub use in_shards::ShardStore;
@@ -55,3 +58,4 @@ pub use plan::{Choice, Find, Plan};
 pub use slice::Sliced;
 pub use stages::analyse;
 pub use untaken::UntakenBranches;
+pub use violations::FoundViolation;

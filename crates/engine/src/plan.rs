@@ -55,6 +55,8 @@ pub struct Find {
     pub races: bool,
     /// Threads that can come to wait for each other for ever.
     pub deadlocks: bool,
+    /// Memory that can come to be used after it has been given back.
+    pub memory: bool,
     /// Deadlocks may take as long as the plan allows. Otherwise the search for them is bounded by the time that all
     /// else has taken, and what it leaves open is only counted.
     pub patiently: bool,
@@ -62,11 +64,11 @@ pub struct Find {
 
 impl Find {
     /// Races alone.
-    pub const RACES: Find = Find { races: true, deadlocks: false, patiently: false };
+    pub const RACES: Find = Find { races: true, deadlocks: false, memory: false, patiently: false };
 
-    /// All that the technique can prove, deadlocks as time allows.
-    pub fn all_by(choice: Choice) -> Find {
-        Find { races: true, deadlocks: choice.decides_goals_by().is_some(), patiently: false }
+    /// What is looked for unless the user chooses: races, and deadlocks as time allows if the technique proves them.
+    pub fn usual(choice: Choice) -> Find {
+        Find { deadlocks: choice.decides_goals_by().is_some(), ..Find::RACES }
     }
 }
 
@@ -102,7 +104,7 @@ impl Default for Plan {
     fn default() -> Plan {
         Plan {
             choice: Choice::Auto,
-            find: Find::all_by(Choice::Auto),
+            find: Find::usual(Choice::Auto),
             pairs: Pairs::ByLocation,
             witness_steps: 1_000_000,
             max_races: 100_000,

@@ -15,7 +15,7 @@ use crate::input::{Input, room};
 use crate::plan::{Choice, Plan};
 use crate::shards::of_locations;
 use crate::stream::Stage;
-use crate::{deadlocks, in_shards, left, untaken};
+use crate::{deadlocks, in_shards, left, untaken, violations};
 
 /// The last stages of `auto` may take so many times as long as all before them,
 const TIMES_LONGER: u32 = 4;
@@ -42,6 +42,7 @@ pub fn analyse(input: &Input<'_>, plan: &Plan, control: &dyn Control) -> Result<
         run.stages()?;
     }
     run.look_for_deadlocks()?;
+    run.look_for_violations()?;
     let was_over = control.is_time_over();
     let has_followed = run.follow_untaken_branches()?;
     run.note_what_is_not_computed();
@@ -104,16 +105,37 @@ impl Run<'_> {
         };
         let Run { input, control, workers, room, .. } = self;
         let judged = deadlocks::find(input, &plan, until, *control, workers, room)?;
-        if self.analysis.trace.events == 0 {
-            let info = match input.trace() {
-                Some(trace) => TraceInfo::of(trace, input.name()),
-                None => input.count("counts", *control)?,
-            };
-            self.analysis.looked_at(info);
-        }
+        self.count()?;
         self.analysis.deadlocks = judged.deadlocks;
         self.analysis.circles = judged.counts;
         self.analysis.notes.extend(judged.notes);
+        Ok(())
+    }
+
+    /// Uses of freed memory, but for those that are races.
+    fn look_for_violations(&mut self) -> Result<(), Error> {
+        if !self.plan.find.memory || (self.control.is_stopped() && self.analysis.trace.events > 0) {
+            return Ok(());
+        }
+        let known = self.proven_locations();
+        let Run { input, plan, control, workers, room, .. } = self;
+        let judged = violations::find(input, plan, &known, *control, workers, room)?;
+        self.count()?;
+        self.analysis.violations = judged.violations;
+        self.analysis.violation_counts = judged.counts;
+        self.analysis.notes.extend(judged.notes);
+        Ok(())
+    }
+
+    /// Counts what is in the trace, if no stage has done that.
+    fn count(&mut self) -> Result<(), Error> {
+        if self.analysis.trace.events == 0 {
+            let info = match self.input.trace() {
+                Some(trace) => TraceInfo::of(trace, self.input.name()),
+                None => self.input.count("counts", self.control)?,
+            };
+            self.analysis.looked_at(info);
+        }
         Ok(())
     }
 

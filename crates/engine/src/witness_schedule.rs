@@ -1,7 +1,7 @@
 //! From the witness of a race or a deadlock to a schedule that the program itself can follow, see
 //! `foretell_wire::schedule`.
 
-use foretell_report::{PredictedDeadlock, Race};
+use foretell_report::{PredictedDeadlock, PredictedViolation, Race};
 use foretell_trace::{Event, EventId, Op, Trace};
 use foretell_wire::schedule::{
     AccessDraft, CircleDraft, EndingDraft, RacingAction, ScheduleDraft, WaitDraft,
@@ -35,10 +35,15 @@ impl Schedules<'_> {
         Schedules { origin, has_names, left: TURNS }
     }
 
-    /// Adds to each race and each deadlock with a witness of the trace the schedule for it, if the recorder has counted
-    /// steps.
-    pub(crate) fn add(&mut self, trace: &Trace, races: &mut [Race], deadlocks: &mut [PredictedDeadlock]) {
-        let is_wanted = !races.is_empty() || !deadlocks.is_empty();
+    /// Adds to all that comes with a witness of the trace the schedule for it, if the recorder has counted steps.
+    pub(crate) fn add(
+        &mut self,
+        trace: &Trace,
+        races: &mut [Race],
+        deadlocks: &mut [PredictedDeadlock],
+        violations: &mut [PredictedViolation],
+    ) {
+        let is_wanted = !races.is_empty() || !deadlocks.is_empty() || !violations.is_empty();
         let Some(steps) = trace.steps().filter(|_| is_wanted) else { return };
         let names = if self.has_names { own_names(trace) } else { descents(trace) };
         let way = Way { trace, made: steps.made(trace.events()), names, origin: self.origin };
@@ -47,6 +52,9 @@ impl Schedules<'_> {
         }
         for deadlock in deadlocks {
             deadlock.schedule = self.text(way.to_deadlock(deadlock));
+        }
+        for violation in violations {
+            violation.schedule = self.text(way.to_use(violation));
         }
     }
 
@@ -110,6 +118,13 @@ impl Way<'_> {
         };
         let ending = EndingDraft::Stuck(CircleDraft { ended, waits });
         self.draft(deadlock.fingerprint.as_ref(), before, ending)
+    }
+
+    /// To where memory is used after it has been given back.
+    fn to_use(&self, violation: &PredictedViolation) -> Option<ScheduleDraft> {
+        let (&used, before) = violation.witness.as_deref()?.split_last()?;
+        let ending = EndingDraft::Used([self.access(violation.first.event)?, self.access(used)?]);
+        self.draft(violation.fingerprint.as_ref(), before, ending)
     }
 
     fn draft(
@@ -212,7 +227,7 @@ mod tests {
         let mut races = vec![Race::new(&finding, trace.names(), |id| trace.event(id))];
         let arguments = ["-n".to_string(), "7".to_string()];
         let origin = Origin { program: "./bank", arguments: &arguments, seed: 3 };
-        Schedules::new(origin, false).add(&trace, &mut races, &mut []);
+        Schedules::new(origin, false).add(&trace, &mut races, &mut [], &mut []);
         races.remove(0).schedule
     }
 

@@ -5,6 +5,7 @@
 //! * [`proof`]: which schedule a technique has to show for a pair
 //! * [`candidates`]: which pairs are worth a question, the nearest first
 //! * [`deadlocks`]: which threads might wait for each other, the closest first
+//! * [`freed`]: which memory might be used after it has been given back
 //! * [`certify`]: the same questions, with a certificate for each "no"
 //! * [`goal`], [`predictor`], [`verdict`]: the question itself, and what can be said about it
 //! * [`part`]: what of a trace is a part of a longer one
@@ -19,6 +20,7 @@ pub mod deadlocks;
 mod encode;
 mod explain;
 mod flow;
+pub mod freed;
 pub mod goal;
 mod greedy;
 pub mod ideal;
@@ -43,6 +45,7 @@ pub use foretell_arithmetic::{NoSolver, Solver};
 pub use candidates::{Bucket, Candidates, Count, Key, conflicting_pairs, quick_check};
 pub use certify::{Certificate, Certified, Certifier};
 pub use deadlocks::{Circle, CircleKey, Circles, Deadlocks, Waits};
+pub use freed::{FreedMemory, FreedUse, FreedUses};
 pub use goal::Goal;
 pub use part::Part;
 pub use portfolio::Portfolio;

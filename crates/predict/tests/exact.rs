@@ -3,6 +3,7 @@
 
 mod certified;
 mod deciding;
+mod freed;
 mod sharded;
 mod stuck;
 

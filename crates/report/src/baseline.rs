@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::fingerprint;
 use crate::json;
 use crate::predicted_deadlock::PredictedDeadlock;
+use crate::predicted_violation::PredictedViolation;
 use crate::report::{RacingAccess, Report, SCHEMA};
 use crate::text::count;
 
@@ -24,7 +25,7 @@ pub struct Baseline {
 pub struct Known {
     /// The earlier reports.
     pub files: Vec<String>,
-    /// How many races, candidates and deadlocks of this report are known.
+    /// How many races, candidates, deadlocks and violations of this report are known.
     pub count: usize,
     /// How many races and candidates of the earlier reports were not found again, by any of the reports that were
     /// made together.
@@ -34,16 +35,23 @@ pub struct Known {
     /// Each deadlock that is known; absent if there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub deadlocks: Vec<PredictedDeadlock>,
+    /// Each violation that is known; absent if there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub violations: Vec<PredictedViolation>,
 }
 
 impl Known {
     /// How many races and candidates are known, in words.
     pub(crate) fn words(&self) -> String {
         let races = self.pairs.iter().filter(|pair| pair.proven).count();
-        let all = self.pairs.len() + self.deadlocks.len();
+        let all = self.pairs.len() + self.deadlocks.len() + self.violations.len();
         let are = if all == 1 { "is known" } else { "are known" };
-        let kinds =
-            [(races, "race"), (self.pairs.len() - races, "candidate"), (self.deadlocks.len(), "deadlock")];
+        let kinds = [
+            (races, "race"),
+            (self.pairs.len() - races, "candidate"),
+            (self.deadlocks.len(), "deadlock"),
+            (self.violations.len(), "violation"),
+        ];
         let kinds = kinds.iter().filter(|(number, _)| *number > 0 || all == 0);
         let words: Vec<String> = kinds.map(|&(number, kind)| count(number, kind)).collect();
         format!("{} {are}", words.join(" and "))
@@ -99,8 +107,12 @@ impl Baseline {
             let open = report.undecided.into_iter().map(|open| (open.fingerprint, false));
             let known = report.known.unwrap_or_default();
             let pairs = known.pairs.into_iter().map(|pair| (Some(pair.fingerprint), pair.proven));
+            let violated = known.violations.into_iter().map(|violation| (violation.fingerprint, true));
+            let pairs = pairs.chain(violated);
             let known = known.deadlocks.into_iter().map(|deadlock| (deadlock.fingerprint, true)).chain(pairs);
             let stuck = report.deadlocks.into_iter().map(|deadlock| (deadlock.fingerprint, true));
+            let violated = report.violations.into_iter().map(|violation| (violation.fingerprint, true));
+            let stuck = stuck.chain(violated);
             for (fingerprint, proven) in races.chain(open).chain(known).chain(stuck) {
                 let fingerprint = fingerprint.filter(|text| is_ours(text));
                 let fingerprint = fingerprint.ok_or(BadBaseline::OtherFingerprints)?;
@@ -129,6 +141,12 @@ impl Baseline {
 
     fn apply_to(&self, report: &mut Report, not_seen: usize) {
         let mut pairs = Vec::new();
+        let mut violations = Vec::new();
+        report.violations.retain(|violation| {
+            let is_known = violation.fingerprint.as_ref().is_some_and(|text| self.knows(text, true));
+            violations.extend(is_known.then(|| violation.clone()));
+            !is_known
+        });
         let mut is_new =
             |first: &RacingAccess, second: &RacingAccess, proven, fingerprint: &Option<String>| {
                 let Some(fingerprint) = fingerprint.as_ref().filter(|text| self.knows(text, proven)) else {
@@ -146,8 +164,9 @@ impl Baseline {
             deadlocks.extend(is_known.then(|| deadlock.clone()));
             !is_known
         });
-        let count = pairs.len() + deadlocks.len();
-        report.known = Some(Known { files: self.files.clone(), count, not_seen, pairs, deadlocks });
+        let count = pairs.len() + deadlocks.len() + violations.len();
+        let files = self.files.clone();
+        report.known = Some(Known { files, count, not_seen, pairs, deadlocks, violations });
     }
 
     /// Whether an earlier report contains this. A candidate that is now proven is new.
@@ -165,7 +184,10 @@ fn all_fingerprints(report: &Report) -> impl Iterator<Item = &str> {
     let stuck = report.suppressed.iter().flat_map(|suppressed| &suppressed.deadlocks);
     let stuck = report.deadlocks.iter().chain(stuck.map(|suppressed| &suppressed.deadlock));
     let stuck = stuck.map(|deadlock| &deadlock.fingerprint);
-    races.chain(open).chain(suppressed).chain(stuck).filter_map(Option::as_deref)
+    let violated = report.suppressed.iter().flat_map(|suppressed| &suppressed.violations);
+    let violated = report.violations.iter().chain(violated.map(|suppressed| &suppressed.violation));
+    let violated = violated.map(|violation| &violation.fingerprint);
+    races.chain(open).chain(suppressed).chain(stuck).chain(violated).filter_map(Option::as_deref)
 }
 
 fn is_ours(fingerprint: &str) -> bool {

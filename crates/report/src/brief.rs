@@ -4,6 +4,7 @@
 use crate::baseline::Known;
 use crate::confirmation::Confirmation;
 use crate::predicted_deadlock::PredictedDeadlock;
+use crate::predicted_violation::PredictedViolation;
 use crate::report::{Candidate, Race, RacingAccess, Report, TestRun};
 use crate::suppressions::Suppressed;
 
@@ -17,6 +18,7 @@ pub fn brief(report: &Report, why: &str) -> Report {
     let mut brief = Report {
         races: report.races.iter().take(LISTED).map(brief_race).collect(),
         deadlocks: report.deadlocks.iter().take(LISTED).map(brief_deadlock).collect(),
+        violations: report.violations.iter().take(LISTED).map(brief_violation).collect(),
         undecided: report.undecided.iter().take(LISTED).map(brief_candidate).collect(),
         suppressed: report.suppressed.as_ref().map(brief_suppressed),
         known: report.known.as_ref().map(brief_known),
@@ -54,6 +56,17 @@ fn brief_deadlock(deadlock: &PredictedDeadlock) -> PredictedDeadlock {
     PredictedDeadlock { witness: None, schedule: None, confirmation, ..deadlock.clone() }
 }
 
+fn brief_violation(violation: &PredictedViolation) -> PredictedViolation {
+    PredictedViolation {
+        first: brief_access(&violation.first),
+        second: brief_access(&violation.second),
+        witness: None,
+        schedule: None,
+        confirmation: violation.confirmation.as_ref().map(brief_confirmation),
+        ..violation.clone()
+    }
+}
+
 fn brief_race(race: &Race) -> Race {
     Race {
         first: brief_access(&race.first),
@@ -79,8 +92,8 @@ fn brief_race(race: &Race) -> Race {
 }
 
 fn brief_confirmation(full: &Confirmation) -> Confirmation {
-    let Confirmation { confirmed, why, live: _, waiting: _ } = full.clone();
-    Confirmation { confirmed, why, live: Vec::new(), waiting: Vec::new() }
+    let Confirmation { confirmed, why, live: _, apart, waiting: _ } = full.clone();
+    Confirmation { confirmed, why, live: Vec::new(), apart, waiting: Vec::new() }
 }
 
 fn brief_candidate(open: &Candidate) -> Candidate {
@@ -110,17 +123,11 @@ fn brief_access(access: &RacingAccess) -> RacingAccess {
 
 /// Only how many there are.
 fn brief_suppressed(all: &Suppressed) -> Suppressed {
-    Suppressed { file: all.file.clone(), count: all.count, pairs: Vec::new(), deadlocks: Vec::new() }
+    Suppressed { file: all.file.clone(), count: all.count, ..Suppressed::default() }
 }
 
 fn brief_known(all: &Known) -> Known {
-    Known {
-        files: all.files.clone(),
-        count: all.count,
-        not_seen: all.not_seen,
-        pairs: Vec::new(),
-        deadlocks: Vec::new(),
-    }
+    Known { files: all.files.clone(), count: all.count, not_seen: all.not_seen, ..Known::default() }
 }
 
 fn brief_test(test: &TestRun) -> TestRun {

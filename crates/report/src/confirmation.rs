@@ -3,7 +3,6 @@
 use serde::{Deserialize, Serialize};
 
 use crate::deadlock::WaitingThread;
-use crate::predicted_deadlock::PredictedDeadlock;
 use crate::report::{Proof, Race, RacingAccess};
 
 /// What came of the attempt to drive the program into a race or a deadlock.
@@ -19,6 +18,9 @@ pub struct Confirmation {
     /// driven.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub live: Vec<RacingAccess>,
+    /// Other steps may have come between the two: the first gave memory back that the second used later.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub apart: bool,
     /// The threads as they waited then, in the order of the circle; absent for races, and where only the program's
     /// virtual machine was driven.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -31,6 +33,11 @@ impl Confirmation {
         Confirmation { live: live.into(), ..Confirmation::of_machine() }
     }
 
+    /// The program freed memory and used it later.
+    pub fn of_use(live: [RacingAccess; 2]) -> Confirmation {
+        Confirmation { apart: true, ..Confirmation::of(live) }
+    }
+
     /// The program's threads waited like this.
     pub fn stuck(waiting: Vec<WaitingThread>) -> Confirmation {
         Confirmation { waiting, ..Confirmation::of_machine() }
@@ -38,7 +45,7 @@ impl Confirmation {
 
     /// A virtual machine was driven there.
     pub fn of_machine() -> Confirmation {
-        Confirmation { confirmed: true, why: None, live: Vec::new(), waiting: Vec::new() }
+        Confirmation { confirmed: true, why: None, live: Vec::new(), apart: false, waiting: Vec::new() }
     }
 
     /// The program was not driven there, for this reason.
@@ -60,9 +67,9 @@ pub fn why_no_schedule(race: &Race) -> &'static str {
     }
 }
 
-/// The same for a deadlock.
-pub fn why_no_schedule_to(deadlock: &PredictedDeadlock) -> &'static str {
-    match deadlock.witness {
+/// The same for a deadlock or a violation with this witness.
+pub fn why_no_schedule_of(witness: Option<&Vec<u32>>) -> &'static str {
+    match witness {
         None => "the witness was too long to be kept (--witness all keeps it)",
         Some(_) => "the trace has no step counts",
     }

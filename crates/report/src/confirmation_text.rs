@@ -14,17 +14,27 @@ pub fn render(confirmation: &Confirmation, detail: Detail) -> String {
     match &confirmation.live[..] {
         [first, second] => {
             let target = visible(&first.target);
-            let title =
-                Text::new().ink(Ink::Race, format!("race: {target}")).add(" · ").ink(Ink::Sure, "confirmed");
-            page.wrapped(0, 2, title.add(format!(": {}", together(first, second))));
+            let (kind, how, what) = match confirmation.apart {
+                false => (
+                    "race",
+                    together(first, second),
+                    "both threads were held right before these accesses, and made them one after the other",
+                ),
+                true => (
+                    "use after free",
+                    format!("{} after {}", live(second), live(first)),
+                    "the one thread freed the memory, and later the other one used it",
+                ),
+            };
+            let title = Text::new()
+                .ink(Ink::Race, format!("{kind}: {target}"))
+                .add(" · ")
+                .ink(Ink::Sure, "confirmed");
+            page.wrapped(0, 2, title.add(format!(": {how}")));
             for access in [first, second] {
                 write_access(&mut page, access, LINES_AROUND, FRAMES);
             }
-            page.wrapped(
-                2,
-                4,
-                "both threads were held right before these accesses, and made them one after the other",
-            );
+            page.wrapped(2, 4, what);
         }
         _ if !confirmation.waiting.is_empty() => {
             let title = Text::new().ink(Ink::Race, "deadlock").add(" · ").ink(Ink::Sure, "confirmed");

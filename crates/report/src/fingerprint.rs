@@ -31,6 +31,20 @@ pub fn mark(report: &mut Report) {
         *mark = Some(fingerprint(hash, *ordinal));
     }
     mark_deadlocks(report);
+    mark_violations(report);
+}
+
+/// The same for violations.
+fn mark_violations(report: &mut Report) {
+    let mut alike: FxHashMap<u64, usize> = FxHashMap::default();
+    for violation in &mut report.violations {
+        let (first, second) = (lasting(&violation.first), lasting(&violation.second));
+        let kind = [violation.kind.id().to_string()];
+        let hash = hash(kind.iter().chain(&first).chain(&second));
+        let ordinal = alike.entry(hash).or_default();
+        *ordinal += 1;
+        violation.fingerprint = Some(fingerprint(hash, *ordinal));
+    }
 }
 
 /// The same for deadlocks.

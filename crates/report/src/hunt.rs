@@ -234,6 +234,11 @@ impl Union {
                 self.report.deadlocks.push(deadlock);
             }
         }
+        for violation in report.violations {
+            if !self.report.violations.iter().any(|known| known.fingerprint == violation.fingerprint) {
+                self.report.violations.push(violation);
+            }
+        }
         report.races.into_iter().map(|race| self.merge_race(race, run)).collect()
     }
 

@@ -15,6 +15,7 @@ use crate::hunt_text;
 use crate::notes;
 use crate::page::Page;
 use crate::predicted_deadlock::{self, PredictedDeadlock};
+use crate::predicted_violation::{self, PredictedViolation};
 use crate::race_text;
 use crate::report::{Candidate, Race, RacingAccess, Report, TestEnding, TestRun};
 use crate::sink::{Sink, whole};
@@ -158,6 +159,7 @@ fn cases(report: &Report, sink: &Sink<'_>) -> io::Result<Vec<Case>> {
     let of_race = |race| sink.look().map(|()| Case::of_race(race));
     let mut cases = (1..).zip(report.listed_races()).map(of_race).collect::<io::Result<Vec<Case>>>()?;
     cases.extend(report.deadlocks.iter().map(Case::of_predicted_deadlock));
+    cases.extend(report.violations.iter().map(Case::of_violation));
     cases.extend(report.hunt.iter().flat_map(|hunt| &hunt.deadlocks).map(Case::of_deadlock));
     cases.extend(report.undecided.iter().map(Case::of_candidate));
     for pair in report.known.iter().flat_map(|known| &known.pairs) {
@@ -184,6 +186,15 @@ fn cases(report: &Report, sink: &Sink<'_>) -> io::Result<Vec<Case>> {
     for deadlock in report.known.iter().flat_map(|known| &known.deadlocks) {
         let message = "known from an earlier report".to_string();
         cases.push(Case { outcome: Outcome::Skipped { message }, ..Case::of_predicted_deadlock(deadlock) });
+    }
+    for suppressed in report.suppressed.iter().flat_map(|suppressed| &suppressed.violations) {
+        let message = format!("suppressed by the rule {}", suppressed.rule);
+        let outcome = Outcome::Skipped { message };
+        cases.push(Case { outcome, ..Case::of_violation(&suppressed.violation) });
+    }
+    for violation in report.known.iter().flat_map(|known| &known.violations) {
+        let message = "known from an earlier report".to_string();
+        cases.push(Case { outcome: Outcome::Skipped { message }, ..Case::of_violation(violation) });
     }
     if cases.is_empty() {
         cases.push(Case::of_nothing(report));
@@ -238,6 +249,17 @@ impl Case {
         let mut page = Page::new(Detail::default());
         predicted_deadlock::write(&mut page, 1, deadlock);
         Case::of_waiting(&deadlock.waiting, deadlock.words(), page.finish())
+    }
+
+    fn of_violation(violation: &PredictedViolation) -> Case {
+        let mut page = Page::new(Detail::default());
+        predicted_violation::write(&mut page, 1, violation);
+        let (kind, message) = (violation.kind.id(), violation.words());
+        let outcome = Outcome::Failed { kind, message, text: page.finish() };
+        let fingerprint = violation.fingerprint.as_deref();
+        let case = Case::of_pair(&violation.second, &violation.first, fingerprint, outcome);
+        let name = case.name.replacen("data race", violation.kind.words(), 1);
+        Case { name, ..case }
     }
 
     fn of_waiting(waiting: &[WaitingThread], message: String, text: String) -> Case {

@@ -9,7 +9,7 @@
 //! * [`closure`]: what was found among all runs that a trace implies; [`closure_text`]: for people
 //! * [`executions`]: what was found among all executions of a program; [`executions_text`]: for people
 //! * [`hunt`]: what came of many runs together, with [`deadlock`] for those that got stuck; `hunt_text`: for people
-//! * [`predicted_deadlock`]: ways to get stuck that a schedule leads to
+//! * [`predicted_deadlock`]: ways to get stuck that a schedule leads to; [`predicted_violation`]: what else must not be
 //! * [`suppressions`]: suppressed races; [`repeats`]: what several processes have in common
 //! * [`part`]: what was found in some shards of a trace, and the report of the whole that it makes
 //! * [`fingerprint`]: what a race is known by from run to run; [`baseline`]: earlier reports
@@ -59,6 +59,7 @@ mod page;
 pub mod part;
 pub mod picture;
 pub mod predicted_deadlock;
+pub mod predicted_violation;
 mod race_text;
 pub mod reads;
 mod reads_text;
@@ -100,6 +101,7 @@ pub use observed::Observed;
 pub use part::{ApartPairs, Mismatch, PartReport, ShardResult, Unsettled, merge};
 pub use picture::{Picture, Room};
 pub use predicted_deadlock::{DeadlockKind, EndedThread, PredictedDeadlock};
+pub use predicted_violation::{PredictedViolation, ViolationKind};
 pub use reads::{Need, NeededRead, NeededReads};
 pub use replayed::Recorded;
 pub use report::{
@@ -107,5 +109,5 @@ pub use report::{
     TestRun, TraceInfo, WitnessTail,
 };
 pub use story::{Story, StoryDetail};
-pub use suppressions::{Suppressed, SuppressedDeadlock, SuppressedPair, Suppressions};
+pub use suppressions::{Suppressed, SuppressedDeadlock, SuppressedPair, SuppressedViolation, Suppressions};
 pub use surroundings::{Surroundings, Walk};

@@ -78,6 +78,9 @@ pub(crate) fn of_rest(report: &Report) -> Vec<String> {
             count(stats.deadlocks_undecided, "possible deadlock")
         ));
     }
+    if stats.violations_undecided > 0 {
+        notes.push(format!("{} not decided", count(stats.violations_undecided, "possible use after free")));
+    }
     if stats.not_recomputed > 0 {
         notes.push(format!(
             "{} without a race with the observed values; --technique recipe also tries other values",

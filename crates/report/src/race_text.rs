@@ -150,7 +150,7 @@ pub(crate) fn write_access(page: &mut Page, access: &RacingAccess, lines: usize,
 }
 
 /// What the access does, as a verb, and the memory order if there is one.
-fn verb(access: &RacingAccess) -> (String, &str) {
+pub(crate) fn verb(access: &RacingAccess) -> (String, &str) {
     let (kind, order) = access.op.split_once('.').unwrap_or((&access.op, ""));
     let verb = match kind {
         "r" => "reads",

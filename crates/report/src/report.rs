@@ -17,6 +17,7 @@ use crate::hunt::{Hunt, Hunted};
 use crate::observed::Observed;
 use crate::picture::Picture;
 use crate::predicted_deadlock::PredictedDeadlock;
+use crate::predicted_violation::PredictedViolation;
 use crate::reads::NeededReads;
 use crate::story::Story;
 use crate::suppressions::Suppressed;
@@ -79,6 +80,9 @@ pub struct Report {
     /// Proven deadlocks; absent if there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub deadlocks: Vec<PredictedDeadlock>,
+    /// Proven violations; absent if there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub violations: Vec<PredictedViolation>,
     /// Pairs that are not decided, or were reported but not proven.
     #[serde(default)]
     pub undecided: Vec<Candidate>,
@@ -379,6 +383,12 @@ pub struct Stats {
     /// How many such circles are not decided.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub deadlocks_undecided: u64,
+    /// How many uses of freed memory no schedule leads to.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub violations_refuted: u64,
+    /// How many such uses are not decided.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub violations_undecided: u64,
     /// How many pairs have no race within one window, though they may have one beyond.
     pub not_in_window: u64,
     /// How many pairs were not examined or exceed the report, as far as they were counted: there were too many,
@@ -420,6 +430,7 @@ impl Report {
             known: None,
             races: Vec::new(),
             deadlocks: Vec::new(),
+            violations: Vec::new(),
             undecided: Vec::new(),
             excerpts: BTreeMap::new(),
             stats: Stats::default(),

@@ -1,8 +1,8 @@
 //! Reports for code scanning: SARIF 2.1.0, in the subset that dashboards show.
 //!
-//! All reports are one run with three rules, as dashboards keep apart what comes in several runs. A race that several
-//! techniques find in one trace is one result. Its story is a code flow with a single flow, as viewers show only
-//! the first: the steps of all threads in their order, each with its thread in the message.
+//! All reports are one run with a rule for each kind of finding, as dashboards keep apart what comes in several runs.
+//! A race that several techniques find in one trace is one result. Its story is a code flow with a single flow, as
+//! viewers show only the first: the steps of all threads in their order, each with its thread in the message.
 
 use std::collections::HashSet;
 use std::io::{self, Write as _};
@@ -19,6 +19,7 @@ use crate::deadlock::{Deadlock, WaitingThread};
 use crate::fingerprint;
 use crate::function_name::short;
 use crate::notes;
+use crate::predicted_violation::{PredictedViolation, ViolationKind};
 use crate::race_text::deed;
 use crate::report::{Proof, RacingAccess, Report};
 use crate::sink::{Sink, whole};
@@ -46,6 +47,7 @@ enum Rule {
     Race,
     Candidate,
     Deadlock,
+    UseAfterFree,
 }
 
 /// What is known about a result from elsewhere.
@@ -154,19 +156,20 @@ fn without_nulls(value: Value) -> Value {
 
 impl Rule {
     /// All of them, in their order.
-    const ALL: [Rule; 3] = [Rule::Race, Rule::Candidate, Rule::Deadlock];
+    const ALL: [Rule; 4] = [Rule::Race, Rule::Candidate, Rule::Deadlock, Rule::UseAfterFree];
 
     fn id(self) -> &'static str {
         match self {
             Rule::Race => "data-race",
             Rule::Candidate => "candidate",
             Rule::Deadlock => "deadlock",
+            Rule::UseAfterFree => ViolationKind::UseAfterFree.id(),
         }
     }
 
     fn level(self) -> &'static str {
         match self {
-            Rule::Race | Rule::Deadlock => "error",
+            Rule::Race | Rule::Deadlock | Rule::UseAfterFree => "error",
             Rule::Candidate => "note",
         }
     }
@@ -196,6 +199,14 @@ impl Rule {
                 "Threads wait for each other, and none of them can continue.",
                 "A schedule of the program, which an independent referee has checked, leads to this state, or a run ended in it. The message says which thread waits for what, and which thread holds it. Acquire locks in \
                  the same order everywhere, or hold only one at a time.",
+            ),
+            Rule::UseAfterFree => (
+                "UseAfterFree",
+                "Use after free",
+                "A thread can use memory after another thread has given it back.",
+                "A schedule of the program, which an independent referee has checked, leads to where a thread is about to access memory \
+                 that another thread has freed. A lock around both does not help: it keeps them apart, but in either order. Let \
+                 the owner wait until the others are done, or count the references.",
             ),
         };
         json!({
@@ -296,6 +307,11 @@ fn findings(report: &Report) -> Vec<Finding<'_>> {
             cause: None,
         });
     }
+    findings.extend(report.violations.iter().map(|it| violated(report, it, standing)));
+    let known = report.known.iter().flat_map(|known| &known.violations);
+    findings.extend(known.map(|it| violated(report, it, Standing::Known)));
+    let suppressed = report.suppressed.iter().flat_map(|suppressed| &suppressed.violations);
+    findings.extend(suppressed.map(|it| violated(report, &it.violation, Standing::Suppressed(&it.rule))));
     for pair in report.known.iter().flat_map(|known| &known.pairs) {
         let fingerprint = Some(pair.fingerprint.as_str());
         findings.push(untold(pair.proven, &pair.first, &pair.second, fingerprint, Standing::Known));
@@ -305,6 +321,28 @@ fn findings(report: &Report) -> Vec<Finding<'_>> {
         findings.push(untold(pair.proven, &pair.first, &pair.second, fingerprint, standing));
     }
     findings
+}
+
+fn violated<'a>(
+    report: &'a Report,
+    violation: &'a PredictedViolation,
+    standing: Standing<'a>,
+) -> Finding<'a> {
+    Finding {
+        report,
+        rule: match violation.kind {
+            ViolationKind::UseAfterFree => Rule::UseAfterFree,
+        },
+        // Where it happens is where the memory is used.
+        first: &violation.second,
+        second: &violation.first,
+        words: "A schedule leads there.",
+        confirmation: violation.confirmation.as_ref(),
+        story: None,
+        fingerprint: violation.fingerprint.as_deref(),
+        standing,
+        cause: None,
+    }
 }
 
 fn result(finding: &Finding<'_>, folder: &Folder) -> Value {
@@ -409,14 +447,18 @@ fn sentence(finding: &Finding<'_>) -> String {
     let (target, first, second) =
         (visible(&finding.first.target), access(finding.first), access(finding.second));
     let words = if finding.words.is_empty() { String::new() } else { format!(" {}", visible(finding.words)) };
-    let what = if finding.rule == Rule::Race { "Data race" } else { "Possible data race" };
-    let doubt = if finding.rule == Rule::Race { "" } else { ", not proven" };
+    let (what, doubt, after) = match finding.rule {
+        Rule::Race => ("Data race", "", "while"),
+        Rule::Candidate => ("Possible data race", ", not proven", "while"),
+        Rule::Deadlock => ("Deadlock", "", "while"),
+        Rule::UseAfterFree => ("Use after free", "", "after"),
+    };
     let confirmation = finding.confirmation.filter(|it| !it.confirmed);
     let unconfirmed = confirmation.map(|it| format!(" It is {}.", confirmation_text::words(it).plain()));
     let unconfirmed = unconfirmed.unwrap_or_default();
     let fixed = finding.cause.as_ref().filter(|cause| cause.fix.is_some());
     let cause = fixed.map(|cause| format!("{}. ", cause.sentence)).unwrap_or_default();
-    format!("{cause}{what} on {target}{doubt}: {first} while {second}.{words}{unconfirmed}")
+    format!("{cause}{what} on {target}{doubt}: {first} {after} {second}.{words}{unconfirmed}")
 }
 
 /// The version is part of the name, as the standard wants it.

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::context::{Frame, HeldLock, SourceLocation};
 use crate::predicted_deadlock::PredictedDeadlock;
+use crate::predicted_violation::PredictedViolation;
 use crate::report::{RacingAccess, Report};
 
 /// The rules of one file.
@@ -64,13 +65,25 @@ impl fmt::Display for BadRule {
 pub struct Suppressed {
     /// The file with the rules.
     pub file: String,
-    /// How many races, candidates and deadlocks were suppressed.
+    /// How many races, candidates, deadlocks and violations were suppressed.
     pub count: usize,
     /// Each pair.
     pub pairs: Vec<SuppressedPair>,
     /// Each deadlock; absent if there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub deadlocks: Vec<SuppressedDeadlock>,
+    /// Each violation; absent if there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub violations: Vec<SuppressedViolation>,
+}
+
+/// A violation that is not shown.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct SuppressedViolation {
+    /// The violation.
+    pub violation: PredictedViolation,
+    /// The rule, as it is written.
+    pub rule: String,
 }
 
 /// A deadlock that is not shown.
@@ -152,6 +165,12 @@ impl Suppressions {
 
     /// Takes what is suppressed out of the report, and counts it there.
     pub fn apply(&mut self, report: &mut Report) {
+        let mut violations = Vec::new();
+        report.violations.retain(|violation| {
+            let Some(rule) = self.use_rule_about(&violation.first, &violation.second) else { return true };
+            violations.push(SuppressedViolation { violation: violation.clone(), rule });
+            false
+        });
         let mut pairs = Vec::new();
         let mut keep = |first: &RacingAccess, second: &RacingAccess, proven, fingerprint: &Option<String>| {
             let Some(rule) = self.use_rule_about(first, second) else { return true };
@@ -169,8 +188,9 @@ impl Suppressions {
             deadlocks.push(SuppressedDeadlock { deadlock: deadlock.clone(), rule: rule.text.clone() });
             false
         });
-        let count = pairs.len() + deadlocks.len();
-        report.suppressed = Some(Suppressed { file: self.file.clone(), count, pairs, deadlocks });
+        let count = pairs.len() + deadlocks.len() + violations.len();
+        let file = self.file.clone();
+        report.suppressed = Some(Suppressed { file, count, pairs, deadlocks, violations });
     }
 
     /// The first rule that two accesses fall under, as it is written; that it was good for something is noted.

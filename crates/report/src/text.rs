@@ -11,6 +11,7 @@ use crate::hunt_text;
 use crate::notes;
 use crate::page::{GLUE, Ink, Page, Text};
 use crate::predicted_deadlock;
+use crate::predicted_violation::{self, PredictedViolation, ViolationKind};
 use crate::race_text;
 use crate::report::{Candidate, RacingAccess, Report, SliceInfo, TraceInfo};
 use crate::sink::{Sink, whole};
@@ -58,6 +59,10 @@ pub fn write(report: &Report, detail: Detail, sink: &mut Sink<'_>) -> io::Result
         sink.look()?;
         predicted_deadlock::write(&mut page, index + 1, deadlock);
     }
+    for (index, violation) in report.violations.iter().enumerate() {
+        sink.look()?;
+        predicted_violation::write(&mut page, index + 1, violation);
+    }
     write_candidates(&mut page, report, detail);
     if let Some(hunt) = &report.hunt {
         hunt_text::write(&mut page, hunt);
@@ -84,9 +89,23 @@ pub fn summary(reports: &[Report]) -> String {
         0_usize => pairs,
         deadlocks => format!("{pairs}, {} proven", count(deadlocks, "deadlock")),
     };
+    let pairs = match uses_after_free(reports.iter().flat_map(|report| &report.violations)) {
+        Some(uses) => format!("{pairs}, {uses} proven"),
+        None => pairs,
+    };
     match reports.iter().filter_map(|report| report.hunt.as_ref()).map(|hunt| hunt.deadlocks.len()).sum() {
         0_usize => pairs,
         deadlocks => format!("{pairs}, {}", count(deadlocks, "deadlock")),
+    }
+}
+
+/// How many uses after a free there are, if any.
+fn uses_after_free<'a>(all: impl IntoIterator<Item = &'a PredictedViolation>) -> Option<String> {
+    let is_use = |violation: &&PredictedViolation| violation.kind == ViolationKind::UseAfterFree;
+    match all.into_iter().filter(is_use).count() {
+        0 => None,
+        1 => Some("1 use after free".to_string()),
+        uses => Some(format!("{uses} uses after free")),
     }
 }
 
@@ -269,10 +288,13 @@ fn write_summary(page: &mut Page, report: &Report) {
         0 => Text::new(),
         deadlocks => Text::from(", ").ink(Ink::Race, format!("{} proven", count(deadlocks, "deadlock"))),
     };
+    let uses = uses_after_free(&report.violations)
+        .map(|uses| Text::from(", ").ink(Ink::Race, format!("{uses} proven")))
+        .unwrap_or_default();
     page.blank();
     let technique = Text::from(format!("{}: ", visible(&report.technique)));
     let rest = format!("{candidates}{refuted} in {:.2} s", stats.seconds);
-    page.wrapped(0, 2, technique.append(races).append(deadlocks).add(rest));
+    page.wrapped(0, 2, technique.append(races).append(deadlocks).append(uses).add(rest));
     write_asides(page, report);
     notes::of_rest(report).iter().for_each(|text| note(page, text));
     coverage_text::write(page, &report.trace);

@@ -9,10 +9,11 @@ use foretell_report::{
     Amount, Answer, Candidate, ClosureReport, ClosureStats, Confirmation, Counts, Coverage, Deadlock,
     DeadlockKind, Decision, DecisionStats, Doubt, EndedThread, Excerpt, ExploredRace, FenceCause, Frame,
     HeldLock, HeldMode, Hunt, HuntRun, Hunted, NOT_EXECUTED, Need, NeededRead, NeededReads, NewValue,
-    Observed, Origin, PredictedDeadlock, ProgramAccess, ProgramDeadlock, ProgramFailure, ProgramProperty,
-    ProgramRace, ProgramReport, ProgramStats, Proof, PropertyReport, PropertyVerdict, Race, RacingAccess,
-    Report, SliceInfo, Stats, Steering, Stopped, Story, Suppressed, SuppressedDeadlock, SuppressedPair,
-    TestEnding, TestRun, TraceInfo, WaitingThread, WitnessTail, schema,
+    Observed, Origin, PredictedDeadlock, PredictedViolation, ProgramAccess, ProgramDeadlock, ProgramFailure,
+    ProgramProperty, ProgramRace, ProgramReport, ProgramStats, Proof, PropertyReport, PropertyVerdict, Race,
+    RacingAccess, Report, SliceInfo, Stats, Steering, Stopped, Story, Suppressed, SuppressedDeadlock,
+    SuppressedPair, SuppressedViolation, TestEnding, TestRun, TraceInfo, ViolationKind, WaitingThread,
+    WitnessTail, schema,
 };
 use foretell_trace::Model;
 use foretell_trace::values::Obstacle;
@@ -205,6 +206,21 @@ fn deadlock() -> PredictedDeadlock {
     }
 }
 
+fn violation() -> PredictedViolation {
+    let [first, second] = accesses();
+    PredictedViolation {
+        kind: ViolationKind::UseAfterFree,
+        first,
+        second,
+        model: Some(Model::Values),
+        witness: Some(vec![1, 9, 7]),
+        witness_length: Some(3),
+        schedule: Some(text("foretell schedule 1\n")),
+        confirmation: Some(Confirmation::of_use(accesses())),
+        fingerprint: fingerprint(),
+    }
+}
+
 fn report() -> Report {
     let [first, second] = accesses();
     let pair = (first.clone(), second.clone());
@@ -239,6 +255,7 @@ fn report() -> Report {
                 fingerprint: fingerprint(),
             }],
             deadlocks: vec![SuppressedDeadlock { deadlock: deadlock(), rule: text("deadlock:x") }],
+            violations: vec![SuppressedViolation { violation: violation(), rule: text("race:x") }],
         }),
         known: Some(Known {
             files: vec![text("old.json")],
@@ -251,9 +268,11 @@ fn report() -> Report {
                 fingerprint: text("v1:0123456789abcdef"),
             }],
             deadlocks: vec![deadlock()],
+            violations: vec![violation()],
         }),
         races: races().to_vec(),
         deadlocks: vec![deadlock()],
+        violations: vec![violation()],
         excerpts: BTreeMap::default(),
         undecided: vec![Candidate {
             first,
@@ -269,6 +288,8 @@ fn report() -> Report {
             forgotten_accesses: 1,
             refuted: 2,
             deadlocks_refuted: 1,
+            violations_refuted: 1,
+            violations_undecided: 2,
             deadlocks_undecided: 1,
             not_in_window: 3,
             not_examined: 4,

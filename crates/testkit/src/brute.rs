@@ -1,13 +1,16 @@
-//! Every race and every deadlock of a tiny trace by brute force, written from `docs/trace-format.md` and nothing else.
+//! Every race, deadlock and use after a free of a tiny trace by brute force, written from `docs/trace-format.md` and
+//! nothing else.
 //!
 //! It reads the text itself, and wherever the document leaves a choice (whom a notification wakes) it goes all ways. It
 //! shares no code with the referee, whose machine needs no choices, so the two check each other.
 
+mod freed;
 mod read;
 mod stuck;
 
 use std::collections::{BTreeSet, HashSet};
 
+pub use freed::FreedUse;
 use read::{Act, Event, Script, Seen};
 pub use stuck::Stuck;
 
@@ -36,6 +39,13 @@ pub fn races(text: &str, rules: Rules, most: usize) -> Option<Races> {
 pub fn deadlocks(text: &str, rules: Rules, most: usize) -> Option<BTreeSet<Stuck>> {
     let mut found = BTreeSet::new();
     visit(text, rules, most, |world| world.note_deadlocks(&mut found))?;
+    Some(found)
+}
+
+/// All uses of freed memory, or `None` in the same case.
+pub fn uses_after_free(text: &str, rules: Rules, most: usize) -> Option<BTreeSet<FreedUse>> {
+    let mut found = BTreeSet::new();
+    visit(text, rules, most, |world| world.note_freed_uses(&mut found))?;
     Some(found)
 }
 

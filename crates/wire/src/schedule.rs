@@ -28,6 +28,9 @@ pub const HOLD: &str = "hold";
 /// The file that tells who is held: the number of the process, and those of two of its threads.
 pub const HELD: &str = "held";
 
+/// What a fingerprint may be of.
+const KINDS: [&str; 3] = ["race", "deadlock", "use-after-free"];
+
 /// A thread goes on until it has made so many steps in all.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ScheduledTurn<'a> {
@@ -86,6 +89,8 @@ pub enum Ending<'a> {
     Race([ScheduledAccess<'a>; 2]),
     /// Threads that wait for each other.
     Stuck(ScheduledCircle<'a>),
+    /// Memory is given back, and used by another thread later.
+    Used([ScheduledAccess<'a>; 2]),
 }
 
 /// A schedule, as its text tells it.
@@ -97,7 +102,7 @@ pub struct Schedule<'a> {
     arguments: &'a str,
     /// What the choices were drawn from in the run that was recorded.
     pub seed: u64,
-    /// What the race is known by, or the deadlock.
+    /// What it leads to is known by this.
     pub fingerprint: Option<&'a str>,
     /// The lines of the turns.
     turns: &'a str,
@@ -188,11 +193,14 @@ impl<'a> Schedule<'a> {
         let arguments = lines.all("argument", |_| true, "`argument` and one argument")?;
         let seed = lines.problem("`seed` and a number");
         let seed = lines.after("seed").and_then(|seed| seed.parse().ok()).ok_or(seed)?;
-        let known_by = lines.after("race").or_else(|| lines.after("deadlock"));
+        let known_by = KINDS.iter().find_map(|kind| lines.after(kind));
         let fingerprint = known_by.filter(|known_by| !known_by.is_empty());
         let turns = lines.all("run", |rest| turn(rest).is_some(), TURN)?;
         let ending = match ScheduledCircle::parse(&mut lines)? {
             Some(circle) => Ending::Stuck(circle),
+            None if lines.peek().is_some_and(|line| line.starts_with("freed ")) => {
+                Ending::Used([access(&mut lines, "freed")?, access(&mut lines, "used")?])
+            }
             None => Ending::Race([access(&mut lines, "first")?, access(&mut lines, "second")?]),
         };
         if !lines.rest.is_empty() {
@@ -235,7 +243,7 @@ fn turn(line: &str) -> Option<ScheduledTurn<'_>> {
 }
 
 fn access<'a>(lines: &mut Lines<'a>, word: &str) -> Result<ScheduledAccess<'a>, ScheduleProblem> {
-    const EXPECTED: &str = "`first`, and then `second`, each with a thread, after how many steps it is held, the number of its step, \
+    const EXPECTED: &str = "`first`, and then `second` (or `freed` and `used`), each with a thread, after how many steps it is held, the number of its step, \
          `read`, `write` or `free`, and a place";
     let problem = lines.problem(EXPECTED);
     let parse = |line: &'a str| {
@@ -261,6 +269,8 @@ pub enum ReplayOutcome {
     Raced,
     /// Each thread of the circle waits for what it should wait for.
     Stuck,
+    /// The memory was given back, and used later.
+    Used,
     /// One of the two (0 or 1) went past its access, as that is a part of an operation that began after so many
     /// steps.
     Passed(usize, u64),
@@ -275,6 +285,7 @@ impl ReplayOutcome {
         match word {
             "raced" => Some(ReplayOutcome::Raced),
             "stuck" => Some(ReplayOutcome::Stuck),
+            "used" => Some(ReplayOutcome::Used),
             "diverged" => {
                 let (thread, why) = rest.split_once(' ')?;
                 Some(ReplayOutcome::Diverged(thread.to_string(), why.to_string()))
@@ -296,6 +307,7 @@ impl fmt::Display for ReplayOutcome {
         match self {
             ReplayOutcome::Raced => f.write_str("raced"),
             ReplayOutcome::Stuck => f.write_str("stuck"),
+            ReplayOutcome::Used => f.write_str("used"),
             ReplayOutcome::Passed(which, steps) => write!(f, "passed {which} {steps}"),
             ReplayOutcome::Diverged(thread, why) => write!(f, "diverged {thread} {why}"),
         }
@@ -333,7 +345,7 @@ pub struct ScheduleDraft {
     pub arguments: Vec<String>,
     /// What the choices were drawn from in the run that was recorded.
     pub seed: u64,
-    /// What the race is known by, or the deadlock.
+    /// What it leads to is known by this.
     pub fingerprint: Option<String>,
     /// Thread, steps and place of each turn.
     pub turns: Vec<(String, u64, String)>,
@@ -351,13 +363,17 @@ pub enum EndingDraft {
     Race([AccessDraft; 2]),
     /// Threads that wait for each other.
     Stuck(CircleDraft),
+    /// Memory is given back, and used by another thread later.
+    Used([AccessDraft; 2]),
 }
 
 impl EndingDraft {
     /// The threads that it speaks of.
     pub fn threads(&self) -> Vec<&str> {
         match self {
-            EndingDraft::Race(accesses) => accesses.iter().map(|access| &*access.0).collect(),
+            EndingDraft::Race(accesses) | EndingDraft::Used(accesses) => {
+                accesses.iter().map(|access| &*access.0).collect()
+            }
             EndingDraft::Stuck(circle) => circle.waits.iter().map(|wait| &*wait.thread).collect(),
         }
     }
@@ -378,6 +394,7 @@ impl From<Schedule<'_>> for ScheduleDraft {
             ending: match schedule.ending {
                 Ending::Race(accesses) => EndingDraft::Race(accesses.map(access)),
                 Ending::Stuck(circle) => EndingDraft::Stuck(circle.into()),
+                Ending::Used(accesses) => EndingDraft::Used(accesses.map(access)),
             },
         }
     }
@@ -391,21 +408,25 @@ impl fmt::Display for ScheduleDraft {
         }
         writeln!(f, "seed {}", self.seed)?;
         if let Some(fingerprint) = &self.fingerprint {
-            let kind = if matches!(self.ending, EndingDraft::Race(_)) { "race" } else { "deadlock" };
+            let kind = match self.ending {
+                EndingDraft::Race(_) => KINDS[0],
+                EndingDraft::Stuck(_) => KINDS[1],
+                EndingDraft::Used(_) => KINDS[2],
+            };
             writeln!(f, "{kind} {}", escape(fingerprint))?;
         }
         for (thread, steps, place) in &self.turns {
             writeln!(f, "run {thread} {steps} {}", escape(place))?;
         }
-        match &self.ending {
-            EndingDraft::Race(accesses) => {
-                for (word, (thread, held, step, kind, place)) in ["first", "second"].iter().zip(accesses) {
-                    writeln!(f, "{word} {thread} {held} {step} {} {}", kind.name(), escape(place))?;
-                }
-                Ok(())
-            }
-            EndingDraft::Stuck(circle) => write!(f, "{circle}"),
+        let (words, accesses) = match &self.ending {
+            EndingDraft::Race(accesses) => (["first", "second"], accesses),
+            EndingDraft::Used(accesses) => (["freed", "used"], accesses),
+            EndingDraft::Stuck(circle) => return write!(f, "{circle}"),
+        };
+        for (word, (thread, held, step, kind, place)) in words.iter().zip(accesses) {
+            writeln!(f, "{word} {thread} {held} {step} {} {}", kind.name(), escape(place))?;
         }
+        Ok(())
     }
 }
 
@@ -444,9 +465,14 @@ mod tests {
         ScheduleDraft { ending: EndingDraft::Stuck(circle), ..draft() }
     }
 
+    fn used() -> ScheduleDraft {
+        let EndingDraft::Race(accesses) = draft().ending else { unreachable!("it is a race") };
+        ScheduleDraft { ending: EndingDraft::Used(accesses), ..draft() }
+    }
+
     #[test]
     fn what_is_written_is_read() {
-        for draft in [draft(), stuck()] {
+        for draft in [draft(), stuck(), used()] {
             let text = draft.to_string();
             let read = Schedule::parse(&text).unwrap();
             assert_eq!(ScheduleDraft::from(read), draft);
@@ -482,7 +508,8 @@ mod tests {
     #[test]
     fn outcomes_come_back() {
         let diverged = ReplayOutcome::Diverged("main.1".to_string(), "has ended".to_string());
-        for outcome in [ReplayOutcome::Raced, ReplayOutcome::Stuck, ReplayOutcome::Passed(1, 9), diverged] {
+        let reached = [ReplayOutcome::Raced, ReplayOutcome::Stuck, ReplayOutcome::Used];
+        for outcome in reached.into_iter().chain([ReplayOutcome::Passed(1, 9), diverged]) {
             assert_eq!(ReplayOutcome::parse(&format!("{outcome}\n")), Some(outcome));
         }
         assert_eq!(["", "passed 2 1", "passed x", "what"].map(ReplayOutcome::parse), [const { None }; 4]);
@@ -490,7 +517,7 @@ mod tests {
 
     #[test]
     fn any_text_is_read_or_refused() {
-        for text in [draft().to_string(), stuck().to_string()] {
+        for text in [draft().to_string(), stuck().to_string(), used().to_string()] {
             break_at_each_byte(&text);
         }
     }

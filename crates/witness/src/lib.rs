@@ -10,9 +10,11 @@
 //! * [`blocked`]: why an event cannot run, for people
 //! * [`referee`]: replays a claimed schedule; the only place where a [`Finding`] comes into being
 //! * [`stuck`]: the judgement on deadlocks, the only place where a [`Deadlock`] comes into being
+//! * [`violation`]: the judgement on what a thread must not come to, the only place where a [`ProvenViolation`] comes
+//!   into being
 //! * [`unordered`]: the other proof: the language's happens-before leaves the two accesses of the observed run
 //!   unordered
-//! * [`oracle`]: every race and every deadlock of a tiny trace, by exhaustive search
+//! * [`oracle`]: every race, deadlock and violation of a tiny trace, by exhaustive search
 //! * [`proof`]: checks certificates that no schedule makes two accesses adjacent
 //!
 //! A proof stands on [`machine`] or on [`unordered`] alone: read these two, and trust the rest of foretell as little
@@ -30,6 +32,7 @@ pub mod proof;
 pub mod referee;
 pub mod stuck;
 pub mod unordered;
+pub mod violation;
 
 pub use blocked::Blocked;
 pub use foretell_trace::Model;
@@ -37,3 +40,4 @@ pub use machine::Machine;
 pub use referee::{Claim, Finding, NewValues, Proof, Reason, Referee, Rejection};
 pub use stuck::{Deadlock, StuckClaim};
 pub use unordered::UnorderedReferee;
+pub use violation::{ProvenViolation, Violation, ViolationClaim};

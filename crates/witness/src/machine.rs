@@ -300,6 +300,21 @@ impl<'t> Machine<'t> {
     /// that is asked about the two events of a race. An event that no recorded write explains cannot race: the code
     /// that wrote what it saw may also have synchronised with its thread.
     pub fn could_race(&self, thread: ThreadId) -> Result<(), Blocked> {
+        match self.comes_to(thread)?.op.access() {
+            Some(access) => self.usable(access.var),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether the thread's next event, to which it comes as to one that races, accesses memory that has been given
+    /// back.
+    pub fn could_use_freed(&self, thread: ThreadId) -> Result<bool, Blocked> {
+        let access = self.comes_to(thread)?.op.access();
+        Ok(access.is_some_and(|access| self.vars[access.var.index()].life == ThreadLife::Freed))
+    }
+
+    /// The thread's next event, if the thread comes to it, whatever the event then finds.
+    fn comes_to(&self, thread: ThreadId) -> Result<&'t Event, Blocked> {
         let index = self.next_taking_place(thread)?;
         if index == self.fence {
             self.as_observed_up_to(index)?;
@@ -309,10 +324,7 @@ impl<'t> Machine<'t> {
             let of_others = |demand: &Demand| self.observed.newest[demand.term.index()] != Some(id(index));
             computed.could_take_place(self.turn(index, event), of_others)?;
         }
-        match event.op.access() {
-            Some(access) => self.usable(access.var),
-            None => Ok(()),
-        }
+        Ok(event)
     }
 
     /// The state as far as it is not a function of itself: what can happen from here on depends on this alone.

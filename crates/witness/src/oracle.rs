@@ -1,10 +1,11 @@
-//! Every race and every deadlock of a tiny trace, by exhaustive search through the states of the [`Machine`].
+//! Every race, deadlock and violation of a tiny trace, by exhaustive search through the states of the [`Machine`].
 //!
 //! The judge of all cleverer techniques: no pruning, no argument, just all reachable states. States that were seen
 //! are kept in full, so that no hash collision can lie. The number of states grows exponentially with the number of
 //! threads; a limit makes the search give up honestly.
 
 mod circles;
+mod violations;
 
 use std::collections::hash_map::{Entry, HashMap};
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,6 +16,7 @@ use foretell_trace::{EventId, LockMode, Model, Op, ThreadId, Trace, ops};
 use crate::machine::Machine;
 use crate::observed::Observed;
 use crate::referee::conflict;
+use crate::violation::Violation;
 pub use circles::Circle;
 
 /// Two events that can be made adjacent, the first of the trace first.
@@ -39,6 +41,11 @@ pub fn witnesses(trace: &Trace, model: Model, limit: usize) -> Option<BTreeMap<P
 /// All deadlocks of the trace, each with a schedule that leads to it, or `None` if there are more than `limit` states.
 pub fn deadlocks(trace: &Trace, model: Model, limit: usize) -> Option<BTreeMap<Circle, Vec<EventId>>> {
     OracleSearch::new(trace, limit).run(model, |_, _| true, |machine| circles::circles(trace, machine))
+}
+
+/// All violations of the trace, each with a schedule that leads to it, or `None` if there are more than `limit` states.
+pub fn violations(trace: &Trace, model: Model, limit: usize) -> Option<BTreeMap<Violation, Vec<EventId>>> {
+    OracleSearch::new(trace, limit).run(model, |_, _| true, |machine| violations::violations(trace, machine))
 }
 
 /// All sync-preserving races of the trace, or `None` if there are more than `limit` states.

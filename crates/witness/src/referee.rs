@@ -107,6 +107,8 @@ pub enum Reason {
     NotHeldUp,
     /// In the end the thread has not ended that is said to have ended.
     NotEnded,
+    /// The event does not give back the memory that is used, or has not run in the end.
+    NotFreed,
 }
 
 /// A claim that is not believed, and why.
@@ -135,6 +137,7 @@ impl Rejection {
             Reason::NotHeldUp => {
                 format!("event {event} does not wait for the thread that is said to hold it up")
             }
+            Reason::NotFreed => format!("event {event} has not given back what is used"),
             Reason::NotEnded => format!("event {event} is not the end of a thread that has run to its end"),
             Reason::NotNext(_) | Reason::Blocked(_) => format!("event {event} cannot run"),
         };

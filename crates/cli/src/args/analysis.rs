@@ -111,11 +111,13 @@ pub(crate) struct WantedArgs {
         long_help = technique_help(), help_heading = heading::ANALYSIS
     )]
     pub(crate) technique: Vec<Choice>,
-    /// Choose what to look for, separated by commas: races, deadlocks or all [default: all that the technique proves]
+    /// Choose what to look for, separated by commas: races, deadlocks, memory or all [default: races, and deadlocks if
+    /// the technique proves them]
     ///
-    /// Deadlocks are threads that wait for each other's locks, or for each other's end, for ever (docs/deadlocks.md).
-    /// Techniques that decide exactly prove them: rf, mcm, rv, rv-nre, recipe, auto. Unless asked for, they are looked
-    /// for only as long as is in proportion to the time for races.
+    /// Deadlocks are threads that wait for each other's locks, or for each other's end, for ever (docs/deadlocks.md);
+    /// memory is what can be used after it was freed, also where no race is (docs/memory.md), and is looked for only
+    /// if asked for. Techniques that decide exactly prove both: rf, mcm, rv, rv-nre, recipe, auto. Unless asked for,
+    /// deadlocks are looked for only as long as is in proportion to the time for races.
     #[arg(
         long, value_delimiter = ',', value_parser = Kind::parse, value_name = "KINDS",
         help_heading = heading::ANALYSIS
@@ -159,15 +161,16 @@ impl WantedArgs {
         Plan { find: self.find_by(choice), ..self.search.plan(choice, self.report.witness, self.max_races) }
     }
 
-    /// What is looked for with one technique: all that it can prove, unless the user chooses.
+    /// What is looked for with one technique: the usual, unless the user chooses among what it can prove.
     fn find_by(&self, choice: Choice) -> Find {
         let wants = |kind| self.find.iter().any(|&wanted| wanted == kind || wanted == Kind::All);
-        let all = Find::all_by(choice);
+        let decides = choice.decides_goals_by().is_some();
         match self.find[..] {
-            [] => all,
+            [] => Find::usual(choice),
             _ => Find {
                 races: wants(Kind::Races),
-                deadlocks: wants(Kind::Deadlocks) && all.deadlocks,
+                deadlocks: wants(Kind::Deadlocks) && decides,
+                memory: wants(Kind::Memory) && decides,
                 patiently: true,
             },
         }
@@ -175,17 +178,18 @@ impl WantedArgs {
 
     /// Refuses to look for what the technique cannot prove, or where it cannot be looked for.
     pub(crate) fn check_find(&self) -> Result<(), Failure> {
-        if !self.find.contains(&Kind::Deadlocks) {
+        let beyond = [(Kind::Deadlocks, "deadlocks", "locks"), (Kind::Memory, "memory", "frees")];
+        let Some((_, what, needed)) = beyond.into_iter().find(|(kind, ..)| self.find.contains(kind)) else {
             return Ok(());
-        }
+        };
         if self.slice.is_some() {
-            return Err(Failure::Usage(
-                "--find deadlocks: a slice does not have all locks; leave out --slice".into(),
-            ));
+            let why = format!("--find {what}: a slice does not have all {needed}; leave out --slice");
+            return Err(Failure::Usage(why));
         }
-        match self.technique.iter().find(|choice| choice.decides_goals_by().is_none()) {
+        let cannot = |choice: &&Choice| choice.decides_goals_by().is_none();
+        match self.technique.iter().find(cannot) {
             Some(choice) => Err(Failure::Usage(format!(
-                "--find deadlocks: {} does not prove deadlocks; rf, mcm, rv, rv-nre, recipe and auto do",
+                "--find {what}: {} does not prove that; rf, mcm, rv, rv-nre, recipe and auto do",
                 choice.name()
             ))),
             None => Ok(()),
@@ -198,6 +202,8 @@ impl WantedArgs {
 pub(crate) enum Kind {
     Races,
     Deadlocks,
+    /// Uses of freed memory.
+    Memory,
     /// Everything that this version knows.
     All,
 }
@@ -207,11 +213,12 @@ impl Kind {
         match text {
             "races" => Ok(Kind::Races),
             "deadlocks" => Ok(Kind::Deadlocks),
+            "memory" => Ok(Kind::Memory),
             "all" => Ok(Kind::All),
-            "memory" | "assertions" | "wakeups" | "atomicity" => {
-                Err(format!("this version does not look for {text} yet, but for races and deadlocks"))
+            "assertions" | "wakeups" | "atomicity" => {
+                Err(format!("this version does not look for {text} yet, but for races, deadlocks and memory"))
             }
-            _ => Err("expected races, deadlocks or all".to_string()),
+            _ => Err("expected races, deadlocks, memory or all".to_string()),
         }
     }
 }

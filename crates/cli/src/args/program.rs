@@ -252,6 +252,12 @@ pub(crate) struct ReplayArgs {
     /// Select the proven deadlock with this number, instead of a race
     #[arg(long, value_parser = parse_event, value_name = "N", conflicts_with = "race", help_heading = heading::INPUT)]
     pub(crate) deadlock: Option<usize>,
+    /// Select the proven violation with this number, such as a use after free, instead of a race
+    #[arg(
+        long, value_parser = parse_event, value_name = "N", conflicts_with_all = ["race", "deadlock"],
+        help_heading = heading::INPUT
+    )]
+    pub(crate) violation: Option<usize>,
     /// Save the schedule to FILE [default: beside the report]
     #[arg(long, value_name = "FILE.schedule", help_heading = heading::REPORT)]
     pub(crate) save: Option<PathBuf>,

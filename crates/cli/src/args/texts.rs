@@ -109,7 +109,7 @@ pub(super) const NO_PROGRESS: &str = "Do not draw progress bars";
 pub(super) const EXIT_CODES: &str = "\
 Exit codes:
   0  nothing found
-  1  a race or a deadlock is proven
+  1  a race, a deadlock or a violation is proven
   2  bad input or usage, or a recording that was cut short and shows no race
   3  no race proven, but some pairs are undecided, or almost nothing could be
      reordered";
@@ -130,7 +130,7 @@ Exit codes:
 pub(super) const HUNT_EXIT_CODES: &str = "\
 Exit codes:
   0  nothing found
-  1  a race or a deadlock is proven, or a run deadlocked
+  1  a race, a deadlock or a violation is proven, or a run deadlocked
   2  bad input or usage, or no run could be analysed to its end
   3  nothing found, but some pairs are undecided, some runs were cut short, or almost
      nothing could be reordered";

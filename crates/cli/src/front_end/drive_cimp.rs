@@ -41,6 +41,7 @@ impl Path<'_> {
         match &draft.ending {
             EndingDraft::Race(accesses) => self.race(accesses),
             EndingDraft::Stuck(circle) => self.wait(circle),
+            EndingDraft::Used(_) => Err("no program in CIMP gives memory back".to_string()),
         }
     }
 

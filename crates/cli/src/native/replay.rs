@@ -16,7 +16,7 @@ use foretell_engine::Input;
 use foretell_engine::analysis::time_text;
 use foretell_engine::describe::describe_accesses;
 use foretell_engine::witness_schedule::{descents, kind_of};
-use foretell_report::confirmation::{why_no_schedule, why_no_schedule_to};
+use foretell_report::confirmation::{why_no_schedule, why_no_schedule_of};
 use foretell_report::{Confirmation, RacingAccess, Report};
 use foretell_trace::{Event, EventId, Op, Trace};
 use foretell_wire::schedule::{self, AccessDraft, EndingDraft, RacingAction, ReplayOutcome, ScheduleDraft};
@@ -92,7 +92,7 @@ fn drive_unless_stopped(how: Drive<'_>, draft: &mut ScheduleDraft) -> Result<Dri
         let ended = run(how, draft, &folder)?;
         let told = fs::read_to_string(folder.path().join(schedule::OUTCOME)).ok();
         match told.as_deref().and_then(ReplayOutcome::parse) {
-            Some(ReplayOutcome::Raced | ReplayOutcome::Stuck) => {
+            Some(ReplayOutcome::Raced | ReplayOutcome::Stuck | ReplayOutcome::Used) => {
                 return Ok(Ok(confirm(how, draft, &folder)?));
             }
             Some(ReplayOutcome::Diverged(thread, why)) => {
@@ -196,11 +196,12 @@ fn confirm(how: Drive<'_>, draft: &ScheduleDraft, folder: &Folder) -> Result<Con
     let Some(trace) = record::driven(folder)? else {
         return Ok(Confirmation::not("the program came there, but nothing was recorded of that"));
     };
-    let accesses = match &draft.ending {
-        EndingDraft::Race(accesses) => accesses,
+    let pair = match &draft.ending {
+        EndingDraft::Race(accesses) => adjacent(&trace, accesses),
+        EndingDraft::Used(accesses) => used_later(&trace, accesses),
         EndingDraft::Stuck(circle) => return Ok(deadlock::confirm(&trace, circle)),
     };
-    let [first, second] = match pair(&trace, accesses) {
+    let [first, second] = match pair {
         Ok(pair) => pair,
         Err(why) => return Ok(Confirmation::not(why)),
     };
@@ -209,13 +210,44 @@ fn confirm(how: Drive<'_>, draft: &ScheduleDraft, folder: &Folder) -> Result<Con
     let file = TraceFile::new(how.name, &InputArgs { from_format: None, no_progress: true });
     let input = Input::of_trace(&file.name(), &trace);
     describe_accesses(&input, &mut live, &mut Sources::new(&file), &Watch::new(&file))?;
-    Ok(Confirmation::of(live))
+    Ok(match draft.ending {
+        EndingDraft::Used(_) => Confirmation::of_use(live),
+        EndingDraft::Race(_) | EndingDraft::Stuck(_) => Confirmation::of(live),
+    })
 }
 
 /// The two accesses of a recorded run that the schedule is about: they must be next to each other, and must conflict.
-fn pair(trace: &Trace, accesses: &[AccessDraft; 2]) -> Result<[EventId; 2], String> {
-    let steps = trace.steps().ok_or("the trace has no step counts")?;
-    let (made, names) = (steps.made(trace.events()), descents(trace));
+fn adjacent(trace: &Trace, accesses: &[AccessDraft; 2]) -> Result<[EventId; 2], String> {
+    let made = trace.steps().map(|steps| steps.made(trace.events())).unwrap_or_default();
+    let [first, second] = pair(trace, &made, accesses)?;
+    // Between the two there may be the rest of the first operation, and what the second thread does on its way without
+    // a step.
+    let [one, other] = [first, second].map(|id| trace.event(id));
+    let [(_, _, first_step, ..), (_, held, second_step, ..)] = accesses;
+    let is_part = |(event, made): (&Event, &u64)| {
+        let of_first = event.thread == one.thread && (made == first_step || event.loc == one.loc);
+        of_first || (event.thread == other.thread && (held..=second_step).contains(&made))
+    };
+    let mut between = trace.events().iter().zip(&made).take(second.index()).skip(first.index() + 1);
+    if first > second || !between.all(is_part) {
+        return Err("the program made the two accesses, but not adjacent to each other".to_string());
+    }
+    Ok([first, second])
+}
+
+/// The same for memory that is given back and used: the use must come later.
+fn used_later(trace: &Trace, accesses: &[AccessDraft; 2]) -> Result<[EventId; 2], String> {
+    let made = trace.steps().map(|steps| steps.made(trace.events())).unwrap_or_default();
+    let [freed, used] = pair(trace, &made, accesses)?;
+    if freed < used { Ok([freed, used]) } else { Err("the memory was used before it was freed".to_string()) }
+}
+
+/// The two accesses, which must conflict and be where they should. `made` are the steps that threads have made.
+fn pair(trace: &Trace, made: &[u64], accesses: &[AccessDraft; 2]) -> Result<[EventId; 2], String> {
+    if trace.steps().is_none() {
+        return Err("the trace has no step counts".to_string());
+    }
+    let names = descents(trace);
     let of = |index: usize| {
         let (thread, _, step, kind, _) = &accesses[index];
         let is_it = |&(id, event): &(EventId, Event)| {
@@ -240,17 +272,6 @@ fn pair(trace: &Trace, accesses: &[AccessDraft; 2]) -> Result<[EventId; 2], Stri
                 "an access is at {found}, not at {place}: the program was changed since it was recorded"
             ));
         }
-    }
-    // Between the two there may be the rest of the first operation, and what the second thread does on its way without
-    // a step.
-    let [(_, _, first_step, ..), (_, held, second_step, ..)] = accesses;
-    let is_part = |(event, made): (&Event, &u64)| {
-        let of_first = event.thread == one.thread && (made == first_step || event.loc == one.loc);
-        of_first || (event.thread == other.thread && (held..=second_step).contains(&made))
-    };
-    let mut between = trace.events().iter().zip(&made).take(second.index()).skip(first.index() + 1);
-    if first > second || !between.all(is_part) {
-        return Err("the program made the two accesses, but not adjacent to each other".to_string());
     }
     Ok([first, second])
 }
@@ -313,8 +334,9 @@ fn debug(held: &Path, process: u32) {
     }
 }
 
-/// Drives the program into each race and deadlock of a report that is to be shown, and says of each how that went. Only
-/// the first process of a command can be driven. Says whether there is one that the program did not follow.
+/// Drives the program into each race, deadlock and violation of a report that is to be shown, and says of each how
+/// that went. Only the first process of a command can be driven. Says whether there is one that the program did not
+/// follow.
 pub(crate) fn confirm_all(how: Drive<'_>, report: &mut Report) -> Result<bool, Failure> {
     let is_first = !report.trace.file.contains(" (process ");
     let mut driver = Driver { how, is_first, is_unfollowed: false, stopped: None, not_driven: Vec::new() };
@@ -327,10 +349,15 @@ pub(crate) fn confirm_all(how: Drive<'_>, report: &mut Report) -> Result<bool, F
     }
     report.notes.extend(driver.not_driven("race"));
     for (number, deadlock) in (1..).zip(&mut report.deadlocks) {
-        let why_not = why_no_schedule_to(deadlock);
+        let why_not = why_no_schedule_of(deadlock.witness.as_ref());
         deadlock.confirmation = Some(driver.confirm(number, &mut deadlock.schedule, why_not)?);
     }
     report.notes.extend(driver.not_driven("deadlock"));
+    for (number, violation) in (1..).zip(&mut report.violations) {
+        let why_not = why_no_schedule_of(violation.witness.as_ref());
+        violation.confirmation = Some(driver.confirm(number, &mut violation.schedule, why_not)?);
+    }
+    report.notes.extend(driver.not_driven("violation"));
     report.driven = Some(confirmed);
     Ok(driver.is_unfollowed)
 }
@@ -412,7 +439,7 @@ mod tests {
         let accesses = [access("main.1", RacingAction::Write, "7"), access("main", RacingAction::Read, "9")];
         let text = format!("main|fork(T1)|1\n{events}\n");
         let trace = Trace::read(Box::new(TextReader::new(Box::new(std::io::Cursor::new(text))))).unwrap();
-        pair(&trace, &accesses).map(|pair| pair.map(EventId::number))
+        adjacent(&trace, &accesses).map(|pair| pair.map(EventId::number))
     }
 
     #[test]

@@ -2,18 +2,11 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
 
 use foretell_testkit::corpus::examples;
 use serde_json::Value;
 
-use crate::{Ran, command, folder, foretell, repository};
-
-fn foretell_in(folder: &Path, args: &[&str]) -> Ran {
-    let mut command = command();
-    command.args(args).current_dir(folder).env_remove("FORETELL_SUPPRESSIONS");
-    command.output().expect("foretell runs").into()
-}
+use crate::{folder, foretell, foretell_in, repository};
 
 /// The events of each deadlock of a report.
 fn stuck(report: &Value) -> BTreeSet<Vec<u32>> {
@@ -87,9 +80,9 @@ fn what_cannot_be_found_is_refused() {
     let path = repository().join("examples/bank.std");
     let path = path.to_str().expect("a plain path");
     for (options, said) in [
-        (&["--find", "memory"][..], "does not look for memory yet"),
-        (&["--find", "locks"], "expected races, deadlocks or all"),
-        (&["--find", "deadlocks", "--technique", "shb"], "shb does not prove deadlocks"),
+        (&["--find", "wakeups"][..], "does not look for wakeups yet"),
+        (&["--find", "locks"], "expected races, deadlocks, memory or all"),
+        (&["--find", "deadlocks", "--technique", "shb"], "shb does not prove that"),
         (&["--find", "races,deadlocks", "--slice", "on balance"], "a slice does not have all locks"),
     ] {
         let ran = foretell(&[&["predict"], options, &[path]].concat());

@@ -27,6 +27,7 @@ mod run;
 mod shards;
 mod slices;
 mod traces;
+mod violations;
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -127,6 +128,13 @@ fn said(program: &str, key: &str) -> Vec<String> {
     let prefix = format!("#! {key}:");
     let line = text.lines().find_map(|line| line.strip_prefix(&prefix)).unwrap_or_default();
     line.split(", ").map(|part| part.trim().to_string()).filter(|part| !part.is_empty()).collect()
+}
+
+/// Runs foretell in a folder.
+fn foretell_in(folder: &Path, args: &[&str]) -> Ran {
+    let mut command = command();
+    command.args(args).current_dir(folder).env_remove("FORETELL_SUPPRESSIONS");
+    command.output().expect("foretell runs").into()
 }
 
 /// All programs in `examples/`.

@@ -6,27 +6,11 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::{foretell, is_ready, programs};
-
-/// Compiles a program of `corpus/native/deadlocks`.
-fn build(name: &str) -> String {
-    let program =
-        Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("deadlocks_{}", name.replace('.', "_")));
-    let (source, program) = (programs().join("deadlocks").join(name), program.display().to_string());
-    let compiler = match name.rsplit_once('.') {
-        Some((_, "rs")) => ["rustc", "--edition=2024"],
-        Some((_, "c")) => ["cc", "-O1"],
-        _ => ["c++", "-std=c++20"],
-    };
-    let source = source.display().to_string();
-    let built = foretell(&[&compiler[..], &[&source, "-g", "-o", &program]].concat());
-    assert!(built.status.success(), "{name}: {}", String::from_utf8_lossy(&built.stderr));
-    program
-}
+use crate::{build_in, foretell, is_ready, programs};
 
 /// How often a deadlock was predicted, over some seeds; a run that gets stuck itself has shown it.
 fn seen(name: &str, seeds: u64) -> Vec<(usize, Option<i32>, String)> {
-    let program = build(name);
+    let program = build_in("deadlocks", name);
     let run = |seed: u64| {
         let confirms = seed == 1;
         let seed = seed.to_string();
@@ -59,7 +43,7 @@ fn a_deadlock_is_replayed_from_its_report_and_from_its_schedule() {
     if !is_ready() {
         return;
     }
-    let program = build("two_locks_bad.c");
+    let program = build_in("deadlocks", "two_locks_bad.c");
     let file = |name: &str| Path::new(env!("CARGO_TARGET_TMPDIR")).join(name).display().to_string();
     let (report, saved) = (file("deadlocks.json"), file("deadlocks.schedule"));
     foretell(&["run", "--find", "deadlocks", "--no-progress", "-o", &report, "--", &program]);

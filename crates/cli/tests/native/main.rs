@@ -19,6 +19,7 @@ mod hunt;
 mod java;
 mod known;
 mod limits;
+mod memory;
 mod modules;
 mod names;
 mod online;
@@ -65,6 +66,21 @@ fn foretell(args: &[&str]) -> Output {
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(!errors.contains("panicked"), "{errors}");
     output
+}
+
+/// Compiles a program of a folder of `corpus/native`.
+fn build_in(folder: &str, name: &str) -> String {
+    let file = format!("{folder}_{}", name.replace('.', "_"));
+    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(file).display().to_string();
+    let source = programs().join(folder).join(name).display().to_string();
+    let compiler = match name.rsplit_once('.') {
+        Some((_, "rs")) => ["rustc", "--edition=2024"],
+        Some((_, "c")) => ["cc", "-O1"],
+        _ => ["c++", "-std=c++20"],
+    };
+    let built = foretell(&[&compiler[..], &[&source, "-g", "-o", &program]].concat());
+    assert!(built.status.success(), "{name}: {}", String::from_utf8_lossy(&built.stderr));
+    program
 }
 
 /// The program that does not end by itself, and the file that it makes once it has raced; to be given as its argument.

@@ -30,7 +30,7 @@ pub(crate) struct Answer {
 pub(crate) fn ask(technique: Technique, program: &Program, run: &Run) -> Result<Answer, String> {
     let plan = Plan {
         choice: Choice::One(technique),
-        find: Find::all_by(Choice::One(technique)),
+        find: Find::usual(Choice::One(technique)),
         pairs: Pairs::All,
         witness_steps: usize::MAX,
         max_races: usize::MAX,

@@ -19,6 +19,7 @@ use crate::notes;
 use crate::observed::{Deed, Observed};
 use crate::picture::{Kind, LockChange, Picture};
 use crate::predicted_deadlock::PredictedDeadlock;
+use crate::predicted_violation::{PredictedViolation, ViolationKind};
 use crate::race_text::deed;
 use crate::reads::{NeededRead, NeededReads};
 use crate::reads_text;
@@ -54,6 +55,8 @@ struct ReportData {
     hunt: Option<HuntData>,
     /// Deadlocks that a schedule leads to.
     deadlocks: Vec<DeadlockData>,
+    /// What threads must not come to, and a schedule leads to.
+    violations: Vec<DeadlockData>,
     /// How many events the run has.
     events: usize,
     causes: Vec<CauseData>,
@@ -82,9 +85,11 @@ struct HuntData {
     deadlocks: Vec<DeadlockData>,
 }
 
-/// A way to get stuck: in words, and who waits where, holding what.
+/// A way to get stuck: in words, and who waits where, holding what. Or a violation, and who does what.
 #[derive(Serialize)]
 struct DeadlockData {
+    /// What it is.
+    kind: &'static str,
     title: String,
     waiting: Vec<WaitingData>,
 }
@@ -280,6 +285,7 @@ fn report_data(report: &Report, texts: &mut Texts, sink: &Sink<'_>) -> io::Resul
         notes,
         hunt: report.hunt.as_ref().map(|hunt| hunt_data(hunt, texts)),
         deadlocks: report.deadlocks.iter().map(|deadlock| predicted_data(deadlock, texts)).collect(),
+        violations: report.violations.iter().map(|violation| violation_data(violation, texts)).collect(),
         events: report.trace.events,
         races: each(rendered, sink, |race| race_data(race, texts))?,
         open: each(report.undecided.iter(), sink, |open| open_data(open, texts))?,
@@ -397,12 +403,31 @@ fn hunt_data(hunt: &Hunt, texts: &mut Texts) -> HuntData {
 }
 
 fn deadlock_data(deadlock: &Deadlock, texts: &mut Texts) -> DeadlockData {
-    DeadlockData { title: deadlock.title(), waiting: waiting_data(&deadlock.waiting, texts) }
+    DeadlockData { kind: DEADLOCK, title: deadlock.title(), waiting: waiting_data(&deadlock.waiting, texts) }
 }
 
 fn predicted_data(deadlock: &PredictedDeadlock, texts: &mut Texts) -> DeadlockData {
     let waiting = waiting_data(&deadlock.waiting, texts);
-    DeadlockData { title: format!("{} (proven by a schedule)", deadlock.title()), waiting }
+    let title = format!("{} (proven by a schedule)", deadlock.title());
+    DeadlockData { kind: DEADLOCK, title, waiting }
+}
+
+/// What a deadlock is called.
+const DEADLOCK: &str = "Deadlock";
+
+fn violation_data(violation: &PredictedViolation, texts: &mut Texts) -> DeadlockData {
+    let one = |access: &RacingAccess| WaitingData {
+        thread: texts.text(&access.thread_words()),
+        waits: texts.text(&deed(access)),
+        place: texts.place(&access.location),
+        stack: texts.stack(&access.stack),
+        locks: locks_data(access.locks.as_deref().unwrap_or_default(), texts),
+    };
+    let kind = match violation.kind {
+        ViolationKind::UseAfterFree => "Use after free",
+    };
+    let title = format!("{} (proven by a schedule)", violation.title());
+    DeadlockData { kind, title, waiting: [&violation.first, &violation.second].map(one).into() }
 }
 
 fn waiting_data(waiting: &[WaitingThread], texts: &mut Texts) -> Vec<WaitingData> {

@@ -1,5 +1,5 @@
 //! Replays a schedule: threads make their steps in its order, up to two accesses that race, where both are held, or up
-//! to a deadlock (see [`stuck`]).
+//! to a deadlock (see [`stuck`]), or up to a use of memory that has been given back (see [`used`]).
 //!
 //! While it is followed, every thread asks before each step (see [`wait`]). A thread whose step is not due hands the
 //! turn over to the one whose steps are. All counts are from the beginning of the thread, so an operation that makes
@@ -12,6 +12,7 @@
 //! Replay allocates nothing: what the program allocates lies where it lay when it was recorded.
 
 mod stuck;
+mod used;
 
 pub(super) use stuck::settle;
 
@@ -74,6 +75,10 @@ enum Phase {
     Sticking(usize),
     /// All of them wait.
     Stuck,
+    /// One thread goes on until it has given memory back, see [`used`].
+    Freeing,
+    /// The other one goes on until it has used it.
+    Using,
 }
 
 /// A schedule that is followed.
@@ -170,6 +175,9 @@ pub fn has_acted(turn: &Turn) {
     if !RACING.load(Ordering::Relaxed) {
         return;
     }
+    if SCHEDULER.with(|scheduler| scheduler.has_used(turn.me)) {
+        return used::end();
+    }
     let is_over = SCHEDULER.with(|scheduler| {
         let racing = match scheduler.given.as_ref().map(|given| given.phase) {
             Some(Phase::Racing(index))
@@ -243,18 +251,18 @@ impl ReplayedSchedule {
     fn accesses(&self) -> &[ScheduledAccess<'static>] {
         match &self.ending {
             Ending::Race(accesses) => accesses,
-            Ending::Stuck(_) => &[],
+            Ending::Stuck(_) | Ending::Used(_) => &[],
         }
     }
 
     /// The threads that the ending speaks of.
     fn last_threads(&self) -> impl Iterator<Item = &'static str> + Clone + '_ {
-        let waits = match self.ending {
-            Ending::Race(_) => None,
-            Ending::Stuck(circle) => Some(circle.waits()),
+        let (accesses, waits) = match &self.ending {
+            Ending::Race(accesses) | Ending::Used(accesses) => (&accesses[..], None),
+            Ending::Stuck(circle) => (&[][..], Some(circle.waits())),
         };
-        let racing = self.accesses().iter().map(|access| access.thread);
-        racing.chain(waits.into_iter().flatten().map(|wait| wait.thread))
+        let accessing = accesses.iter().map(|access| access.thread);
+        accessing.chain(waits.into_iter().flatten().map(|wait| wait.thread))
     }
 }
 
@@ -295,6 +303,7 @@ impl Scheduler {
             given.phase = match given.ending {
                 Ending::Race(_) => Phase::Meeting,
                 Ending::Stuck(_) => Phase::Sticking(0),
+                Ending::Used(_) => Phase::Freeing,
             };
         }
         self.given = Some(given);
@@ -321,6 +330,7 @@ impl Scheduler {
                 None => ReplayAnswer::Wait,
             },
             Phase::Sticking(_) => self.may_go_to_wait(me),
+            Phase::Freeing | Phase::Using => self.may_go_to_use(me, point),
         }
     }
 
@@ -390,6 +400,7 @@ impl Scheduler {
         let accesses = match (given.phase, given.turn, given.ending) {
             (Phase::Turns, Some(turn), _) => return Some((turn.thread, turn.steps, turn.place)),
             (_, _, Ending::Stuck(_)) => return self.wanted_to_wait(),
+            (_, _, Ending::Used(_)) => return self.wanted_to_use(),
             (_, _, Ending::Race(accesses)) => accesses,
         };
         let index = match given.phase {
@@ -407,6 +418,7 @@ impl Scheduler {
     pub(super) fn choose_as_given(&mut self) -> bool {
         self.pass_turns();
         self.pass_waits();
+        self.pass_free();
         if self.given.as_ref().is_some_and(|given| given.phase == Phase::Stuck) {
             self.owner = None;
             return true;

@@ -39,8 +39,8 @@ function waitingThread({ thread, waits, place, stack, locks }) {
 }
 
 /** Threads that wait for each other. */
-function deadlockView({ title, waiting }) {
-  return make("details", { class: "deadlock", open: true }, make("summary", {}, make("b", { class: "verdict-bad" }, "Deadlock"), `: ${title}`), make("div", { class: "accesses" }, waiting.map(waitingThread)));
+function deadlockView({ kind, title, waiting }) {
+  return make("details", { class: "deadlock", open: true }, make("summary", {}, make("b", { class: "verdict-bad" }, kind), `: ${title}`), make("div", { class: "accesses" }, waiting.map(waitingThread)));
 }
 
 /** What is to be known of the hunt as a whole. */

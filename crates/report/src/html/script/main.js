@@ -4,7 +4,7 @@ let opened = null;
 let view = null;
 
 function showSummary() {
-  const proven = items.race.length || data.reports.some((one) => one.deadlocks.length);
+  const proven = items.race.length || data.reports.some((one) => one.deadlocks.length || one.violations.length);
   const headline = make("h1", {}, make("span", { class: proven ? "verdict-bad" : "verdict-none" }, data.summary));
   const report = (one) =>
     make(
@@ -13,6 +13,7 @@ function showSummary() {
       make("p", {}, make("b", {}, text(one.file)), " · ", make("span", { class: "technique" }, text(one.technique)), reportsDiffer && ` · ${one.summary}`, dots(one.facts.map(text))),
       notesPart(one.notes.map(text)),
       one.deadlocks.map(deadlockView),
+      one.violations.map(deadlockView),
       huntView(one.hunt),
     );
   // Of very many reports, those with something to say come first to mind.
@@ -47,7 +48,7 @@ function causesPart() {
 /** What is there before anything is opened. */
 function showNothing() {
   const detail = byId("detail");
-  const hint = items.race.length || items.open.length || data.reports.some((one) => one.deadlocks.length || one.hunt?.deadlocks.length) ? "Select an entry of the list to see both accesses, the schedule that makes them race, and the proof." : "Nothing was found. The notes above say whether the analysis is complete.";
+  const hint = items.race.length || items.open.length || data.reports.some((one) => one.deadlocks.length || one.violations.length || one.hunt?.deadlocks.length) ? "Select an entry of the list to see both accesses, the schedule that makes them race, and the proof." : "Nothing was found. The notes above say whether the analysis is complete.";
   detail.replaceChildren(make("div", { class: "empty" }, make("p", {}, hint)));
 }
 
