@@ -63,13 +63,14 @@ impl Certificate {
             next: &numbers(&self.next),
             ended: self.ran.first().map(|&event| number(event)),
         });
-        let mut last_use = vec![None; self.steps.len()];
-        for (index, step) in self.steps.iter().enumerate() {
+        let steps = self.up_to_contradiction();
+        let mut last_use = vec![None; steps.len()];
+        for (index, step) in steps.iter().enumerate() {
             if let CertificateStep::Clause(_, hints) = step {
                 hints.iter().for_each(|&hint| last_use[hint as usize] = Some(index));
             }
         }
-        for ((index, step), present) in self.steps.iter().enumerate().zip(1u32..) {
+        for ((index, step), present) in steps.iter().enumerate().zip(1u32..) {
             match step {
                 CertificateStep::Axiom(axiom) => write_axiom(form, axiom),
                 CertificateStep::Cycle(pairs) => {
@@ -87,12 +88,19 @@ impl Certificate {
             let CertificateStep::Clause(_, hints) = step else { continue };
             let done: Vec<u32> =
                 hints.iter().copied().filter(|&hint| last_use[hint as usize] == Some(index)).collect();
-            if index + 1 < self.steps.len() && !done.is_empty() {
+            if index + 1 < steps.len() && !done.is_empty() {
                 form.begin(Kind::Drop);
                 done.iter().for_each(|&hint| form.step(hint + 1, present + 1));
                 form.end();
             }
         }
+    }
+
+    /// A certificate ends with its first contradiction.
+    fn up_to_contradiction(&self) -> &[CertificateStep] {
+        let is_contradiction = |step: &CertificateStep| matches!(step, CertificateStep::Clause(literals, _) if literals.is_empty());
+        let end = self.steps.iter().position(is_contradiction).map_or(self.steps.len(), |at| at + 1);
+        &self.steps[..end]
     }
 }
 
